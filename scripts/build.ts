@@ -68,7 +68,7 @@ const CHUNKS = [
         String.raw`src/front/cli/(main|stdin|new-file)\.ts$`,
         String.raw`src/base/(clock|control-tags|disguised-text|ids|local-time)\.ts$`,
         String.raw`src/protocol/(agent|outside-text|stream-line|state/(ledger|steady-time))\.ts$`,
-        String.raw`src/(sys/file-errors|report/cost-text|agents/example-agents)\.ts$`,
+        String.raw`src/(sys/files/file-errors|report/cost-text|agents/example-agents)\.ts$`,
       ].join('|'),
     ),
     priority: 4,
@@ -94,7 +94,7 @@ async function bundle(): Promise<readonly OutputChunk[]> {
       target: LOWEST_NODE,
       // The global `Headers` loads everything behind Node's `fetch`, which costs 30 ms of each start
       // (docs/decisions/0004).
-      inject: { Headers: [join(root, 'src/sys/plain-headers.ts'), 'PlainHeaders'] },
+      inject: { Headers: [join(root, 'src/sys/http/header-map.ts'), 'HeaderMap'] },
     },
     logLevel: 'warn',
   });

@@ -1,5 +1,5 @@
 import { fileKind } from '../../src/base/code/file-kind.ts';
-import { languageOf } from '../../src/base/code/language.ts';
+import { detectLanguage } from '../../src/base/code/language.ts';
 import type { LocationQuestion } from './question-file.ts';
 
 const FIX =
@@ -34,7 +34,7 @@ export function fixQuestions(
     const question = questionOf(commit);
     if (question === null || seen.has(question.question.toLowerCase())) return [];
     seen.add(question.question.toLowerCase());
-    return [{ ...question, language: languageOf(question.answers[0] ?? '') ?? '' }];
+    return [{ ...question, language: detectLanguage(question.answers[0] ?? '') ?? '' }];
   });
   return spread(found, most);
 }
@@ -71,7 +71,7 @@ function questionOf(commit: Commit): Omit<LocationQuestion, 'language'> | null {
   if (parent === undefined || commit.parents.length > 1) return null;
   if (!FIX.test(commit.subject) || NO_BEHAVIOUR.test(commit.subject)) return null;
   const sources = commit.changes.filter(
-    ({ path }) => fileKind(path) === 'source' && languageOf(path) !== null,
+    ({ path }) => fileKind(path) === 'source' && detectLanguage(path) !== null,
   );
   if (sources.length === 0 || sources.length > MOST_ANSWERS) return null;
   if (sources.some(({ status }) => status !== 'M')) return null;

@@ -7,9 +7,9 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fileKind } from '../../src/base/code/file-kind.ts';
-import { languageOf } from '../../src/base/code/language.ts';
+import { detectLanguage } from '../../src/base/code/language.ts';
 import { readQuery } from '../../src/base/code-search/query.ts';
-import { countTerms, rankPlaces } from '../../src/base/code-search/rank.ts';
+import { countTerms, rankLocations } from '../../src/base/code-search/rank.ts';
 import { TermFinder } from '../../src/base/code-search/term-finder.ts';
 import { bm25Document, rankByBm25, type Bm25Document } from './bm25.ts';
 import { History } from './history.ts';
@@ -48,7 +48,7 @@ class Repository {
     const texts = new Map(files.map(({ path, known }) => [path, known.text]));
     const query = readQuery(question);
     const finder = new TermFinder(query.terms);
-    const { places } = rankPlaces(query, finder, {
+    const { locations: places } = rankLocations(query, finder, {
       files: files.map(({ path, known }) => countTerms(path, known.text, finder)),
       readText: (path) => texts.get(path) ?? null,
     });
@@ -58,7 +58,7 @@ class Repository {
       length: document.length,
     }));
     const sources = documents.filter(
-      ({ path }) => fileKind(path) === 'source' && languageOf(path) !== null,
+      ({ path }) => fileKind(path) === 'source' && detectLanguage(path) !== null,
     );
     const ranked = places.map(({ path }) => path);
     return {

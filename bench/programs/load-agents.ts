@@ -1,7 +1,7 @@
 /** Loads the agents of the working directory at argv[2], all trusted. Prints what it took in ms. */
 import { AGENTS } from '../../src/agents/kinds.ts';
 import { discoverDefinitions } from '../../src/agents/loader/discover.ts';
-import { TRUST_ALL } from '../../src/sys/project-file.ts';
+import { TRUST_ALL } from '../../src/sys/files/project-file.ts';
 import { readEnvironment } from '../../src/sys/env.ts';
 
 const [cwd = ''] = process.argv.slice(2);

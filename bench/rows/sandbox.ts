@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { spawnGroup } from '../../src/sys/processes.ts';
+import { spawnProcessGroup } from '../../src/sys/processes/process-group.ts';
 import { openSandbox } from '../../src/sys/sandbox/open-sandbox.ts';
 import { Fixture } from '../harness/fixture.ts';
 import { interleave } from '../harness/interleave.ts';
@@ -22,7 +22,7 @@ export const sandbox: Row = {
       path: env['PATH'] ?? '',
       roots: [fixture.workspace],
       records: join(home, 'records'),
-      surroundings: {
+      hostPaths: {
         homes: [home],
         stateDirectories: [],
         runtimeDirectories: [],
@@ -71,9 +71,9 @@ export const sandbox: Row = {
 async function run(
   file: string,
   args: readonly string[],
-  options: Parameters<typeof spawnGroup>[2],
+  options: Parameters<typeof spawnProcessGroup>[2],
 ): Promise<void> {
-  const group = spawnGroup(file, args, options);
+  const group = spawnProcessGroup(file, args, options);
   group.stdout.resume();
   group.stderr.resume();
   const { code } = await group.exited;

@@ -1,8 +1,8 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import { foldName } from '../base/fold-name.ts';
 import { lazy } from '../base/lazy.ts';
-import { nearNames } from '../base/near-names.ts';
-import { terminalText } from '../base/terminal-text.ts';
+import { suggestNames } from '../base/name-suggestions.ts';
+import { sanitizeForTerminal } from '../base/terminal-text.ts';
 import { truncate } from '../base/text.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { agentId, callableNames, fileId } from './agent-id.ts';
@@ -194,7 +194,7 @@ function guessesFor(
       if (!spelt.has(word)) spelt.set(word, agent);
     }
   }
-  const near = nearNames(wanted, [...spelt.keys()]).flatMap((word) => spelt.get(word) ?? []);
+  const near = suggestNames(wanted, [...spelt.keys()]).flatMap((word) => spelt.get(word) ?? []);
   if (near.length > 0) return [...new Set(near)].slice(0, MAX_GUESSES);
   const scores = scoreRelevance(wanted, agents);
   const fitting = agents
@@ -240,5 +240,5 @@ export function quoteName(word: string): string {
 }
 
 function plain(word: string): string {
-  return terminalText(truncate(word, MAX_SHOWN), 'exact');
+  return sanitizeForTerminal(truncate(word, MAX_SHOWN), 'exact');
 }

@@ -4,7 +4,7 @@ import { errorMessage } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
 import type { TemplateDefinition } from '../protocol/template.ts';
-import { isInside } from '../sys/paths.ts';
+import { isInside } from '../sys/files/paths.ts';
 import { loadBuiltinAgents, readBuiltinFiles } from './builtin.ts';
 import { claudePluginFormat } from './formats/claude/plugin-format.ts';
 import { claude } from './formats/claude/vendor.ts';

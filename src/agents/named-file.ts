@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorMessage, systemErrorCode } from '../base/errors.ts';
-import { projectRoot } from '../sys/project-directories.ts';
+import { projectRoot } from '../sys/files/project-directories.ts';
 import { detectFormat } from './formats/detect-format.ts';
 import type { FileDefinitions } from './loader/format.ts';
 import { readTextFile, type TextReading } from './loader/read-text.ts';

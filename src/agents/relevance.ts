@@ -1,4 +1,4 @@
-import { splitIdentifier, stem } from '../base/words.ts';
+import { splitIdentifier, stem } from '../base/word-stems.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { lazy } from '../base/lazy.ts';
 

@@ -1,17 +1,18 @@
-/** A promise with its handles outside. */
+/** A promise that is settled from outside. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;
   reject(reason: unknown): void;
 }
 
+/** Creates a deferred promise. */
 export function deferred<T>(): Deferred<T> {
   return Promise.withResolvers<T>();
 }
 
 /**
- * Calls `run` when the signal aborts, at once if it has. Returns the function that takes it back:
- * call it when done, so that a long-lived signal gathers no listeners.
+ * Calls `run` when the signal aborts, or at once if it already has. Returns a function that removes the
+ * listener; call it when done, so that a long-lived signal collects no listeners.
  */
 export function onAbort(signal: AbortSignal, run: () => void): () => void {
   if (signal.aborted) {

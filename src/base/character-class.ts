@@ -1,4 +1,4 @@
-/** What a character is to a tokenizer: which others it is taken together with. */
+/** The class of a character in a tokenizer, which decides what other characters it is joined with. */
 export type CharacterClass =
   | 'space'
   | 'line_end'
@@ -9,10 +9,10 @@ export type CharacterClass =
   | 'sign'
   /** Letters of Latin with accents: they stand in words with those of ASCII. */
   | 'accented'
-  | Script;
+  | ScriptKind;
 
-/** What is neither ASCII nor Latin, in kinds that cost the same. */
-export type Script =
+/** Characters that are neither ASCII nor Latin, grouped by their cost in tokens. */
+export type ScriptKind =
   | 'cyrillic'
   | 'greek'
   | 'hebrew'
@@ -25,8 +25,8 @@ export type Script =
   | 'symbol'
   | 'surrogate';
 
-/** Of one UTF-16 unit. */
-export function characterClass(unit: number): CharacterClass {
+/** Returns the class of one UTF-16 unit. */
+export function classifyCharacter(unit: number): CharacterClass {
   const ascii = ASCII[unit];
   if (ascii !== undefined) return ascii;
   if (unit < 0x250) return unit < 0xc0 || unit === 0xd7 || unit === 0xf7 ? 'symbol' : 'accented';
@@ -43,7 +43,7 @@ function asciiClass(unit: number): CharacterClass {
   return unit === 0x0a || unit === 0x0d ? 'line_end' : 'sign';
 }
 
-/** Blocks of Unicode: the first unit behind each, and what stands in it. */
+/** Blocks of Unicode: the first unit after each block, and its class. */
 const BLOCKS: readonly (readonly [end: number, kind: CharacterClass])[] = [
   [0x370, 'symbol'],
   [0x400, 'greek'],
@@ -74,7 +74,7 @@ const BLOCKS: readonly (readonly [end: number, kind: CharacterClass])[] = [
   [0xffa0, 'kana'],
 ];
 
-/** By unit: most of all texts. */
+/** The classes of ASCII characters, which make up most texts. */
 const ASCII: readonly CharacterClass[] = Array.from({ length: 0x80 }, (_, unit) =>
   asciiClass(unit),
 );

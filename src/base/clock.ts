@@ -1,9 +1,8 @@
 /**
- * Time as a port, so that a replay can take it from the log and a test can hold it still.
- * `now` is the wall clock, in milliseconds since the epoch: for dates and times of day. Somebody may
- * set it while a process runs, so that two readings of it give no duration.
- * `monotonic` is for durations and deadlines: it starts at the wall clock's time when the process
- * starts, and from there advances evenly whatever happens to the wall clock.
+ * Time as a port, so that a replay can take it from the log and a test can control it. `now` is the wall clock
+ * in milliseconds since the epoch, for dates and times of day. It may be set while a process runs, so the
+ * difference of two readings is not a duration. `monotonic` is for durations and deadlines: it starts at the
+ * time of the wall clock when the process starts, and advances evenly from then on.
  */
 export interface Clock {
   now(): number;
@@ -21,27 +20,30 @@ export const systemClock: Clock = {
   monotonic: () => startMs + systemMs() - stoppedMs,
 };
 
-/** A smaller difference comes from the rounding of two clocks that are not read at the same instant. */
+/** Smaller differences come from rounding, because the two clocks are not read at the same instant. */
 const LEAST_SHIFT_MS = 100;
 
 /**
- * Returns the milliseconds by which the wall clock is ahead of the monotonic one (negative: behind it),
- * because somebody set it or the computer slept. 0 for less than a tenth of a second. `now`: what the
- * wall clock has just said.
+ * Returns the milliseconds by which the wall clock is ahead of the monotonic one (negative: behind), because it
+ * was set or the computer slept. Returns 0 for less than a tenth of a second. `now`: a reading of the wall
+ * clock that was just taken.
  */
-export function clockShift(clock: Clock, now = clock.now()): number {
+export function measureClockShift(clock: Clock, now = clock.now()): number {
   const shift = Math.round(now - clock.monotonic());
   return Math.abs(shift) < LEAST_SHIFT_MS ? 0 : shift;
 }
 
-/** Runs what may stop this process (Ctrl+Z); for its clock, as in a computer that sleeps, no time passes meanwhile. */
-export function standStill(stop: () => void): void {
+/**
+ * Runs a function that may stop this process (Ctrl+Z). The monotonic clock does not count the time in which the
+ * process is stopped, like the time in which a computer sleeps.
+ */
+export function pauseClockDuring(stop: () => void): void {
   const before = systemMs();
   stop();
   stoppedMs += systemMs() - before;
 }
 
-/** `performance` would do, and takes a millisecond of each start to load. */
+/** Uses `hrtime` because `performance` takes a millisecond of each start to load. */
 function systemMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1_000 + nanoseconds / 1_000_000;

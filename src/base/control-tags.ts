@@ -1,10 +1,10 @@
-import { decodedAt, isIgnorable, isLineEnd, isSpace } from './disguised-text.ts';
+import { decodeCharacterAt, isIgnorable, isLineEnd, isSpace } from './disguised-text.ts';
 import { lazy } from './lazy.ts';
 
 /**
- * Put into look-alikes of control tags and role markers, where a model would take outside text for
- * the words of its system: `<¦system-reminder>`, `¦Human:`. Rare, so that it can be taken out again
- * without harm; a look-alike that holds it already gets one more.
+ * The mark that is put into look-alikes of control tags and role markers, where a model would take outside text
+ * for words of its system: `<¦system-reminder>`, `¦Human:`. The character is rare, so that it can be removed
+ * again without harm; a look-alike that contains it already gets another one.
  */
 const TAG_MARK = '¦';
 
@@ -30,7 +30,7 @@ const OPENER = /&(?:amp;)*(?:lt|#0*60|#x0*3c);?|\\u\{?0*3c\}?|\\x3c/iy;
 const SPECIAL_TOKEN = lazy(() => /[|｜]\p{DI}{0,9}[\p{L}\p{N}_▁]{1,40}[|｜]/uy);
 const BLANK = 0x20;
 
-/** What an ASCII character can be where a name is looked for: nearly always none of it. */
+/** The roles of ASCII characters where a name is looked for. Most characters have none. */
 const LEAD = 1;
 const OTHER = 2;
 const LOOKS = Uint8Array.from({ length: 0x80 }, (_, code) => {
@@ -42,7 +42,7 @@ const LOOKS = Uint8Array.from({ length: 0x80 }, (_, code) => {
 
 const TAG_END = /^[>/:&\\＞]/;
 
-/** Marks every look-alike in a text that is not ours. `unescapeTags` undoes it, exactly. Linear. */
+/** Marks every look-alike in an outside text. `unescapeTags` undoes it exactly. Linear time. */
 export function escapeTags(text: string): string {
   const places = lookAlikes(text);
   if (places.length === 0) return text;
@@ -55,7 +55,7 @@ export function escapeTags(text: string): string {
   return escaped + text.slice(done);
 }
 
-/** Takes one mark from each look-alike that has any. */
+/** Removes one mark from each look-alike that has any. */
 export function unescapeTags(text: string): string {
   if (!text.includes(TAG_MARK)) return text;
   let bare = '';
@@ -119,7 +119,7 @@ function isTag(text: string, start: number): boolean {
   at = start;
   let afterSpace = false;
   while (at < text.length) {
-    const { letter, length } = decodedAt(text, at);
+    const { letter, length } = decodeCharacterAt(text, at);
     const isBlank = isSpace(letter);
     const isLead = letter === TAG_MARK || letter === '/' || letter === '!' || letter === '?';
     if (!isLead && !isBlank && !isIgnorable(letter)) break;
@@ -140,7 +140,7 @@ function isRole(text: string, start: number, lineBefore: number): boolean {
   if (LOOKS[text.charCodeAt(at)] === OTHER) return false;
   let letter = '';
   while (at < text.length) {
-    const decoded = decodedAt(text, at);
+    const decoded = decodeCharacterAt(text, at);
     ({ letter } = decoded);
     if (isLineEnd(letter.charCodeAt(0))) return false;
     if (letter !== TAG_MARK && !isSpace(letter) && !isIgnorable(letter)) break;
@@ -155,7 +155,7 @@ function isRole(text: string, start: number, lineBefore: number): boolean {
 
 interface Name {
   readonly word: string;
-  /** What follows it, white space behind it left out; empty at the end of the text. */
+  /** The character after the name and its white space; empty at the end of the text. */
   readonly next: string;
 }
 
@@ -166,15 +166,15 @@ interface NameForm {
 }
 
 /**
- * The known name, or the beginning of one, that stands here, however its letters are parted and
- * disguised; null where none does.
+ * Reads a known name, or the beginning of one, even if its letters are separated and disguised; null if there
+ * is none.
  */
 function readName(text: string, start: number, { starts, oneLine }: NameForm): Name | null {
   let word = '';
-  /** What stood before white space: a name may end there, and may go on behind it. */
+  /** The letters before white space. A name may end there or continue after it. */
   let beforeSpace: string | null = null;
   for (let at = start; at < text.length;) {
-    const { letter, length } = decodedAt(text, at);
+    const { letter, length } = decodeCharacterAt(text, at);
     at += length;
     if (/^[a-z0-9]$/i.test(letter)) {
       const longer = word + letter.toLowerCase();

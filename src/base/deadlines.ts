@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from './clock.ts';
 import { deferred, onAbort } from './async.ts';
 
-/** A deadline that can be taken back; `cancel` after it fired, or twice, does nothing. */
+/** A deadline that can be cancelled. `cancel` does nothing after the deadline fired or was cancelled. */
 export interface Deadline {
   cancel(): void;
 }
@@ -13,8 +13,8 @@ interface Entry {
 }
 
 /**
- * All deadlines of a process in one binary heap behind one timer, so that thousands of tasks cost
- * no timer each. The timer keeps the process alive only while a deadline stands.
+ * Keeps all deadlines of a process in one binary heap with one timer, so that thousands of tasks need no timer
+ * each. The timer keeps the process alive only while there is a deadline.
  */
 export class Deadlines {
   private readonly heap: Entry[] = [];
@@ -112,8 +112,11 @@ export class Deadlines {
 /** Node caps timers at 2^31 - 1 ms and fires longer ones at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Of one piece of work, `ms` milliseconds from now: unlike a timer, it doesn't count those in which this process was stopped. */
-export function deadlineAfter(ms: number, fire: () => void): Deadline {
+/**
+ * Starts a single deadline `ms` milliseconds from now. Unlike a timer, it does not count the time in which this
+ * process was stopped.
+ */
+export function startDeadline(ms: number, fire: () => void): Deadline {
   return new Deadlines(systemClock).after(ms, fire);
 }
 

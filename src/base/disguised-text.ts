@@ -17,13 +17,14 @@ const AMPERSAND = 0x26;
 const BACKSLASH = 0x5c;
 const FIRST_NOT_ASCII = 0x80;
 
-/** What stands in a text at one place, as one character, and how many UTF-16 units it takes. */
-export interface Decoded {
+/** The character at an index of a text after decoding, and the number of UTF-16 units that it takes. */
+export interface DecodedCharacter {
   readonly letter: string;
   readonly length: number;
 }
 
-export function decodedAt(text: string, at: number): Decoded {
+/** Decodes the character at an index. */
+export function decodeCharacterAt(text: string, at: number): DecodedCharacter {
   const code = text.charCodeAt(at);
   if (code === AMPERSAND || code === BACKSLASH) return disguisedAt(text, at);
   if (code < FIRST_NOT_ASCII) return { letter: text.charAt(at), length: 1 };
@@ -31,7 +32,7 @@ export function decodedAt(text: string, at: number): Decoded {
   return { letter: plainLetter(raw), length: raw.length };
 }
 
-function disguisedAt(text: string, at: number): Decoded {
+function disguisedAt(text: string, at: number): DecodedCharacter {
   DISGUISE.lastIndex = at;
   const match = DISGUISE.exec(text);
   if (match === null) return { letter: text.charAt(at), length: 1 };
@@ -52,7 +53,10 @@ function plainLetter(letter: string): string {
 const SEEN_ASCII = /^[ -~]$/;
 const IGNORABLE = lazy(() => /^(?!\u0085)[\p{DI}\p{Mn}\p{Cc}]$/u);
 
-/** What is not seen between two letters: controls, marks, what has no width. White space is seen. */
+/**
+ * Tells whether a character is invisible between two letters: controls, marks, and characters without a width.
+ * White space is visible.
+ */
 export function isIgnorable(letter: string): boolean {
   return !SEEN_ASCII.test(letter) && !isSpace(letter) && IGNORABLE().test(letter);
 }

@@ -10,19 +10,19 @@ const SEPARATORS = lazy(() => /[\s_.:/\\·\p{Z}\p{Pd}]+/gu);
 const WORD_ENDS = lazy(() => /(?<=\p{Ll}|\p{N})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu);
 
 /**
- * A name without the differences that people and models do not mean: letter case, Unicode normalization
- * form, and how its words are separated. `code reviewer`, `code_reviewer`, `code.reviewer` and
- * `codeReviewer` give the same text. Empty for a name that consists of separators.
+ * Removes the differences between names that people and models do not intend: letter case, Unicode
+ * normalization form, and the separators of words. `code reviewer`, `code_reviewer`, `code.reviewer` and
+ * `codeReviewer` give the same text. Returns an empty text for a name that consists of separators.
  */
 export function foldName(name: string): string {
   return foldCase(name).replaceAll(SEPARATORS(), '');
 }
 
 /**
- * The words of a name in the form of `foldName`, with `-` between them: for patterns, in which `code-*`
- * does not mean `codec`.
+ * Returns the words of a name, each in the form of `foldName`, with `-` between them: for patterns, in which
+ * `code-*` must not match `codec`.
  */
-export function foldWords(name: string): string {
+export function foldNameWords(name: string): string {
   const words = name.normalize('NFKC').replaceAll(WORD_ENDS(), '-');
   return foldCase(words).replaceAll(SEPARATORS(), '-');
 }

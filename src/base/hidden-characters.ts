@@ -13,10 +13,13 @@ const HIDDEN = lazy(
     /[\u034f\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]|(?<=^|[\s\p{Script=Latin}\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]|(?<!\p{Script=Han})[\u{e0100}-\u{e01ef}]/gu,
 );
 
-/** A text as a person sees it, its lines ended by `\n`: what hides in it could tell a model what nobody was meant to read. Pure. */
-export function withoutHidden(text: string): {
+/**
+ * Returns a text as a person sees it, with lines that end in `
+ * `. Hidden characters could tell a model something that no person was meant to read. Pure.
+ */
+export function removeHiddenCharacters(text: string): {
   readonly text: string;
-  /** Characters that were taken out. */
+  /** The number of removed characters. */
   readonly hidden: number;
 } {
   if (PLAIN.test(text)) return { text, hidden: 0 };

@@ -19,7 +19,7 @@ function randomByte(): number {
   return byte;
 }
 
-/** A new id, 12 of `[a-z0-9]` (62 bits): for tasks, inputs and questions. */
+/** Returns a new id of 12 characters of `[a-z0-9]` (62 bits), for tasks, inputs and questions. */
 export function newId(): string {
   let id = '';
   while (id.length < ID_LENGTH) {
@@ -31,7 +31,7 @@ export function newId(): string {
 
 const ID_PATTERN = /^[a-z0-9]{8,32}$/;
 
-/** Whether a string has the form of a Muster id. Anything else never reaches a path. */
+/** Tells whether a string has the form of a Muster id. No other string may be used in a path. */
 export function isId(value: string): boolean {
   return ID_PATTERN.test(value);
 }

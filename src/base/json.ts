@@ -4,14 +4,14 @@ export interface JsonObject {
   readonly [key: string]: JsonValue | undefined;
 }
 
-/** Whether it has objects and lists within each other on more than `most` levels. However deep it is. */
+/** Tells whether objects and lists are nested on more than `most` levels. Works at any depth. */
 export function isDeeperThan(value: JsonValue, most: number): boolean {
-  for (const { level } of eachValue(value)) if (level > most) return true;
+  for (const { level } of visitJsonValues(value)) if (level > most) return true;
   return false;
 }
 
-/** A value and all values in it, each with the number of objects and lists that it is and lies in. */
-export function* eachValue(
+/** Yields a value and all values in it, each with its nesting level. */
+export function* visitJsonValues(
   root: JsonValue,
 ): Generator<{ readonly value: JsonValue; readonly level: number }> {
   const left = [{ value: root, level: isScalar(root) ? 0 : 1 }];
@@ -29,6 +29,7 @@ function isScalar(value: JsonValue): value is JsonPrimitive {
   return typeof value !== 'object' || value === null;
 }
 
+/** Tells whether a value is an object and not a list. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,13 +1,16 @@
 const NEWLINE = 0x0a;
 
-/** Where a line stands in a buffer, its newline left out. */
+/** The position of a line in a buffer, without its newline. */
 export interface LineSpan {
   readonly start: number;
   readonly end: number;
 }
 
-/** The whole lines of a buffer. What follows the last newline is no line: it may still be written. */
-export function* lineSpans(bytes: Uint8Array): Generator<LineSpan, void, undefined> {
+/**
+ * Yields the complete lines of a buffer. The text after the last newline is not a line, because it may still be
+ * being written.
+ */
+export function* findLines(bytes: Uint8Array): Generator<LineSpan, void, undefined> {
   let start = 0;
   for (;;) {
     const end = bytes.indexOf(NEWLINE, start);
@@ -17,12 +20,12 @@ export function* lineSpans(bytes: Uint8Array): Generator<LineSpan, void, undefin
   }
 }
 
-/** How many bytes of a buffer are whole lines. */
-export function wholeLinesLength(bytes: Uint8Array): number {
+/** Returns the number of bytes in complete lines. */
+export function completeLinesLength(bytes: Uint8Array): number {
   return bytes.lastIndexOf(NEWLINE) + 1;
 }
 
-/** The value of a line of JSON, or undefined (which JSON has no word for) when it is none. */
+/** Parses a line of JSON; undefined (which is not a JSON value) if it is not valid. */
 export function parseJsonLine(line: string): unknown {
   try {
     const value: unknown = JSON.parse(line);

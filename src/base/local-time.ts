@@ -1,19 +1,25 @@
-/** `17:05:09` of this machine's clock. Milliseconds since the epoch; a log may say anything. */
-export function clockTime(ms: number): string {
+/**
+ * Formats a time as `17:05:09` in the local time zone. `ms` is in milliseconds since the epoch; any number is
+ * accepted, because a log may contain anything.
+ */
+export function formatClockTime(ms: number): string {
   const at = new Date(ms);
   if (Number.isNaN(at.getTime())) return 'no date';
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
 }
 
-/** `2026-03-01 17:05` of this machine's clock; as wide where the number is no time, as a log may say. */
-export function localMinute(ms: number): string {
+/**
+ * Formats a time as `2026-03-01 17:05` in the local time zone, padded to the same width if the number is not a
+ * valid time.
+ */
+export function formatLocalMinute(ms: number): string {
   const at = new Date(ms);
   if (Number.isNaN(at.getTime())) return 'no date'.padEnd(16);
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
-/** `2026-03-01`, the day on this machine's clock. */
-export function localDay(ms: number): string {
+/** Formats a day as `2026-03-01` in the local time zone. */
+export function formatLocalDay(ms: number): string {
   const at = new Date(ms);
   if (Number.isNaN(at.getTime())) return 'no date';
   return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;

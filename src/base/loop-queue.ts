@@ -1,21 +1,24 @@
-/** How many pieces one round of the event loop takes up: rounds are cheap, and four hold up nobody. */
+/**
+ * The number of pieces that are started in one round of the event loop. Rounds are cheap, and four pieces delay
+ * nobody.
+ */
 const PER_ROUND = 4;
-/** Pieces that are done are taken out of the list so many at a time, as each time moves all the rest. */
+/** Finished pieces are removed from the list this many at a time, because each removal moves all the others. */
 const KEPT_DONE = 1_024;
 
 /**
- * Work in the order in which it came, a few pieces in each round of the event loop.
+ * Runs work in the order in which it was added, a few pieces in each round of the event loop.
  *
- * Left to itself, a round hands out all that has come in since the last one before it looks at anything
- * else: of a thousand answers that end together it reads them all, then writes them all down, and sends
- * the first next request when the last answer is read; a key or a timer waits as long. With a queue
- * between, the first requests are on their way before the fifth answer is looked at.
+ * Without it, one round delivers everything that arrived since the last round before anything else runs. If a
+ * thousand answers end together, all of them would be read, then all written, and the first next request would
+ * be sent only after the last answer is read; keys and timers would wait as long. With the queue, the first
+ * requests are sent before the fifth answer is handled.
  */
 export class LoopQueue {
   private readonly waiting: (() => void)[] = [];
-  /** Where in `waiting` the next piece stands. */
+  /** The index in `waiting` of the next piece. */
   private next = 0;
-  /** Pieces that the coming round takes up. */
+  /** The number of pieces that the coming round will start. */
   private asked = 0;
 
   add(work: () => void): void {
@@ -23,8 +26,8 @@ export class LoopQueue {
     this.ask();
   }
 
-  /** Resolves when it is taken up, as a piece of its own. */
-  round(): Promise<void> {
+  /** Resolves when this call's turn in the queue comes. */
+  waitForTurn(): Promise<void> {
     return new Promise((resolve) => this.add(resolve));
   }
 

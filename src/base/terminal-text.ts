@@ -1,15 +1,16 @@
 import { lazy } from './lazy.ts';
 
 /**
- * How outside text is made harmless for a terminal:
- * - `prose`: answers and messages. Escape sequences and control characters are dropped; what hides or
- *   turns text around is shown as `⟨U+202E⟩`, but joiners that scripts and emoji need stay.
- * - `exact`: commands, paths, errors that quote them. Nothing is dropped: all of it is shown.
- * - `plain`: for programs and models. As prose, but only sequences and controls go; carriage returns stay.
+ * The way in which outside text is made harmless for a terminal:
+ * - `prose`: for answers and messages. Escape sequences and control characters are dropped. Characters that
+ * hide or reorder text are shown as `⟨U+202E⟩`, but joiners that scripts and emoji need are kept.
+ * - `exact`: for commands, paths, and errors that quote them. Nothing is dropped; every character is shown.
+ * - `plain`: for programs and models. Like `prose`, but only sequences and control characters are dropped;
+ * carriage returns are kept.
  */
 export type TerminalContext = 'prose' | 'exact' | 'plain';
 
-/** A sequence that is longer is none: what follows is text again. */
+/** A longer sequence does not count as a sequence: the rest is text again. */
 const LONGEST_CSI = 64;
 const LONGEST_STRING = 4_096;
 
@@ -45,11 +46,12 @@ type State =
   | 'string-escape';
 
 /**
- * The one sanitiser of terminal output: a state machine over a stream, so that a sequence may be split
- * between chunks. Its output holds no C0 (but tab and newline; `plain`: carriage return), DEL, C1 or
- * lone surrogate. A sequence that does not end swallows no more than its line, and no more than a bound.
+ * The only sanitizer of terminal output: a state machine for a stream, so that a sequence may be split between
+ * chunks. Its output holds no C0 (except tab and newline, and with `plain` carriage return), DEL, C1 or lone
+ * surrogate. A sequence without an end removes at most the rest of its line, and at most a fixed number of
+ * characters.
  */
-export class TerminalText {
+export class TerminalSanitizer {
   private readonly context: TerminalContext;
   private state: State = 'ground';
   /** Characters of the sequence so far. */
@@ -58,9 +60,9 @@ export class TerminalText {
   private half = '';
   /** A carriage return that a newline may follow. */
   private returned = false;
-  /** Whether a joiner may stand here: behind a letter of a script, or an emoji. */
+  /** True if a joiner is allowed here: after a letter of a script, or an emoji. */
   private mayJoin = false;
-  /** Behind a digit, `#` or `*`, of which a variant makes a key cap. */
+  /** True after a digit, `#` or `*`, which a variation selector turns into a key cap. */
   private mayBeKeyCap = false;
 
   constructor(context: TerminalContext) {
@@ -77,7 +79,7 @@ export class TerminalText {
     return clean;
   }
 
-  /** What was held back at the end of the last chunk. */
+  /** Returns the characters that were held back at the end of the last chunk. */
   end(): string {
     const isSplit = this.half !== '';
     this.half = '';
@@ -212,16 +214,19 @@ export class TerminalText {
   }
 }
 
-/** A whole text. */
-export function terminalText(text: string, context: TerminalContext): string {
+/** Makes a complete text harmless for a terminal. */
+export function sanitizeForTerminal(text: string, context: TerminalContext): string {
   if (HARMLESS[context].test(text)) return text;
-  const machine = new TerminalText(context);
+  const machine = new TerminalSanitizer(context);
   return machine.write(text) + machine.end();
 }
 
-/** All of a command or path on one line: what would stand on a line of its own is not taken for words of this one. */
-export function exactLine(text: string): string {
-  return terminalText(text, 'exact').replaceAll('\n', '␊');
+/**
+ * Shows a command or path on one line, with every character visible. Line ends are replaced, so that a part of
+ * it cannot pass for a line of Muster's own.
+ */
+export function sanitizeLine(text: string): string {
+  return sanitizeForTerminal(text, 'exact').replaceAll('\n', '␊');
 }
 
 /** Most of what there is: Latin letters, and signs as in quotes, in lists and in our own lines. */

@@ -1,4 +1,4 @@
-/** Cut by code points, never in the middle of one; says nothing of the cut. */
+/** Cuts a text at a number of code points, never within one, and adds no mark. */
 export function truncate(text: string, maxCodePoints: number): string {
   if (text.length <= maxCodePoints) return text;
   let end = 0;
@@ -20,17 +20,17 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
 }
 
-/** Byte length in UTF-8. */
+/** Returns the length in bytes in UTF-8. */
 export function byteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }
 
-/** Each run of white space as one blank: for a list in which a line is one thing. */
-export function oneLine(text: string): string {
+/** Replaces each run of white space by one space, for lists in which each item takes one line. */
+export function collapseWhitespace(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Returns a text without the quotes around it: files with `NAME="value"` that no shell reads leave them there. */
+/** Removes the quotes around a text. Files with `NAME="value"` that no shell reads leave them there. */
 export function withoutQuotes(text: string): string {
   const inner = /^(["'])(.*)\1$/s.exec(text)?.[2];
   return inner === undefined ? text : inner.trim();

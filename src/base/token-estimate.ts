@@ -1,26 +1,26 @@
-import { characterClass, type CharacterClass, type Script } from './character-class.ts';
-import { pairTokens } from './letter-pairs.ts';
+import { classifyCharacter, type CharacterClass, type ScriptKind } from './character-class.ts';
+import { estimatePairTokens } from './letter-pair-tokens.ts';
 
 /**
- * How many tokens a text is, estimated, for where nobody has counted it: with a tokenizer of today
- * (o200k) on code, prose, JSON, Chinese, Japanese and Korean within 10 % in the middle and 25 % at the
- * 95th percentile of texts of 2,000 characters. test/base/token-estimate.test.ts measures it.
+ * Estimates the number of tokens of a text if nobody has counted them. Compared with a current tokenizer
+ * (o200k), the error for texts of 2,000 characters of code, prose, JSON, Chinese, Japanese and Korean is within
+ * 10 % in the median and within 25 % at the 95th percentile. test/base/token-estimate.test.ts measures it.
  *
- * The text is parted as such tokenizers part theirs (words with the blank before them, digits in threes,
- * runs of signs), and each piece counts as pieces of its kind and length do in the mean. All figures here
- * are such means, over repositories in many languages.
+ * The text is split as such tokenizers do it (words with the space before them, groups of three digits, runs of
+ * signs), and each piece counts as much as the average piece of its kind and length. All numbers in this file
+ * are such averages over repositories in many languages.
  */
 export function estimateTokens(text: string): number {
-  return Math.ceil(tokensIn(text));
+  return Math.ceil(estimateTokensUnrounded(text));
 }
 
-/** The same, not rounded, to be added up. */
-export function tokensIn(text: string): number {
+/** Estimates without rounding, for sums. */
+export function estimateTokensUnrounded(text: string): number {
   return scan(text, Infinity).tokens;
 }
 
-/** How long the beginning of a text is that takes about so many tokens: all of it at most. */
-export function lengthWithin(text: string, maxTokens: number): number {
+/** Returns the length of the longest beginning of a text that takes about this many tokens. */
+export function prefixLengthWithin(text: string, maxTokens: number): number {
   const { tokens, runStart, runTokens, end } = scan(text, maxTokens);
   if (tokens <= maxTokens) return end;
   // Of the run that is too much, its share: a run can be the whole text.
@@ -36,7 +36,7 @@ interface Scan {
   readonly end: number;
 }
 
-/** As far as `most` tokens reach, and to the end of the run that they end in. */
+/** Scans until `most` tokens are reached, and to the end of the run in which they end. */
 function scan(text: string, most: number): Scan {
   let tokens = 0;
   let runTokens = 0;
@@ -44,7 +44,7 @@ function scan(text: string, most: number): Scan {
   const run: Run = { kind: 'space', start: 0, end: 0, before: 'nothing' };
   while (run.end < text.length && tokens <= most) {
     run.start = run.end;
-    run.kind = characterClass(text.charCodeAt(run.start));
+    run.kind = classifyCharacter(text.charCodeAt(run.start));
     run.end = endOfRun(text, run.start, run.kind);
     runTokens = costOfRun(text, run);
     tokens += runTokens;
@@ -100,18 +100,18 @@ function leadsWord(text: string, { start, end, before }: Readonly<Run>): boolean
   return next !== null && isLetter(next);
 }
 
-/** What stands right before a word and is one piece with it. */
+/** The character right before a word that belongs to the same piece. */
 type Lead = 'nothing' | 'blank' | 'sign';
-/** What a run is preceded by; signs take the ends of lines behind them along. */
+/** The kind of run before a run. Signs include the line ends after them. */
 type Before = Lead | 'signs';
 
 const BLANKS_A_TOKEN = 128;
 const LINE_ENDS_A_TOKEN = 16;
 const REPEATED_SYMBOL = 0.15;
 
-/** What a run of a script costs: once, and each UTF-16 unit of it. */
+/** The cost of a run of a script: a fixed part, and a part for each UTF-16 unit. */
 const SCRIPTS: Readonly<
-  Record<Exclude<Script, 'symbol'>, { readonly first: number; readonly each: number }>
+  Record<Exclude<ScriptKind, 'symbol'>, { readonly first: number; readonly each: number }>
 > = {
   cyrillic: { first: 0.65, each: 0.15 },
   greek: { first: 0.64, each: 0.394 },
@@ -164,7 +164,7 @@ function wordTokens(text: string, run: Readonly<Run>): number {
       const { end: letters, accents } = endOfLetters(text, capitals, end);
       const piece = pieceTokens(capitals - at, letters - capitals, accents, before);
       const isWord = letters > capitals && capitals - at < 2;
-      tokens += isWord ? Math.max(1, piece + pairTokens(text, at, letters)) : piece;
+      tokens += isWord ? Math.max(1, piece + estimatePairTokens(text, at, letters)) : piece;
       if (capitals > at) mixed += 1;
       pieces += 1;
       at = letters;
@@ -215,7 +215,7 @@ function endOfRun(text: string, at: number, kind: CharacterClass): number {
   const together = isAlphanumeric(kind);
   let end = at + 1;
   for (; end < text.length; end += 1) {
-    const next = characterClass(text.charCodeAt(end));
+    const next = classifyCharacter(text.charCodeAt(end));
     if (together ? !isAlphanumeric(next) : next !== kind) break;
   }
   return end;
@@ -223,7 +223,7 @@ function endOfRun(text: string, at: number, kind: CharacterClass): number {
 
 function endOfClass(text: string, at: number, most: number, kind: CharacterClass): number {
   let end = at;
-  while (end < most && characterClass(text.charCodeAt(end)) === kind) end += 1;
+  while (end < most && classifyCharacter(text.charCodeAt(end)) === kind) end += 1;
   return end;
 }
 
@@ -231,7 +231,7 @@ function endOfLetters(text: string, at: number, most: number) {
   let accents = 0;
   let end = at;
   for (; end < most; end += 1) {
-    const kind = characterClass(text.charCodeAt(end));
+    const kind = classifyCharacter(text.charCodeAt(end));
     if (kind === 'accented') accents += 1;
     else if (kind !== 'lower') break;
   }
@@ -239,7 +239,7 @@ function endOfLetters(text: string, at: number, most: number) {
 }
 
 function classAt(text: string, at: number): CharacterClass | null {
-  return at < text.length ? characterClass(text.charCodeAt(at)) : null;
+  return at < text.length ? classifyCharacter(text.charCodeAt(at)) : null;
 }
 
 function isLetter(kind: CharacterClass): boolean {

@@ -7,17 +7,17 @@ export interface KeyLine {
 }
 
 /**
- * Strings, comments, line ends, brackets, and runs of anything else: as much of the grammar as it
- * takes to see where a statement ends. What stands in one is left to the real parser.
+ * Strings, comments, line ends, brackets, and runs of anything else: the part of the grammar that shows the end
+ * of a statement. The real parser handles the rest.
  */
 const TOKENS =
   /"""(?:\\[\s\S]|[^\\])*?"{3,5}|'''[\s\S]*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*|\n|[[\]{}]|[^\n"'#[\]{}]+/g;
 
 /**
- * Every key of a *valid* document with its line: the parser that read the document gives values and
- * no positions, so each statement is given to it once more alone.
+ * Yields every key of a valid document with its line. The parser that read the document gives values without
+ * positions, so each statement is parsed once more on its own.
  */
-export function* statements(
+export function* locateKeys(
   document: string,
   parse: (text: string) => unknown,
 ): Generator<KeyLine, void, undefined> {
@@ -66,7 +66,7 @@ function newlines(token: string): number {
 
 /** The path of each key and table in a parsed value, outer before inner; arrays count as values. */
 function keyPaths(value: unknown, base: readonly string[] = []): readonly (readonly string[])[] {
-  if (!isTable(value)) return [];
+  if (!isTomlTable(value)) return [];
   const found: (readonly string[])[] = [];
   for (const [name, inner] of Object.entries(value)) {
     const path = [...base, name];
@@ -75,7 +75,7 @@ function keyPaths(value: unknown, base: readonly string[] = []): readonly (reado
   return found;
 }
 
-/** A table of TOML: not an array, not a date. */
-export function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Tells whether a value is a TOML table: not an array and not a date. */
+export function isTomlTable(value: unknown): value is Readonly<Record<string, unknown>> {
   return isJsonObject(value) && !(value instanceof Date);
 }

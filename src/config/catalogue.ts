@@ -1,6 +1,5 @@
-import { isTable } from '../base/toml-statements.ts';
+import { isTomlTable } from '../base/toml-statements.ts';
 import type { JsonObject } from '../base/json.ts';
-import { nearestFirst } from '../base/near-names.ts';
 import {
   ATTACHMENT_KINDS,
   type AttachmentKind,
@@ -9,6 +8,7 @@ import {
 import { escapeLine, quoteValue } from './message-text.ts';
 import type { ConfigProblem, ValueSource } from './setting.ts';
 import type { TomlFile } from './parse-toml.ts';
+import { sortByNearness } from '../base/name-suggestions.ts';
 import { lazy } from '../base/lazy.ts';
 
 /**
@@ -90,7 +90,7 @@ export interface CatalogueReading {
 export function readCatalogue(value: unknown, file: TomlFile): CatalogueReading {
   const path = ['models', 'catalogue'];
   const models = new Map<string, CatalogueConfig>();
-  if (!isTable(value)) {
+  if (!isTomlTable(value)) {
     const message = 'write it as [models.catalogue."PROVIDER/MODEL"]';
     return { models, problems: [{ where: file.where(path), message }] };
   }
@@ -99,7 +99,7 @@ export function readCatalogue(value: unknown, file: TomlFile): CatalogueReading 
     const at = [...path, name];
     const where = file.where(at);
     if (!MODEL_NAME().test(name)) problems.push({ where, message: wrongName(name) });
-    else if (!isTable(table)) {
+    else if (!isTomlTable(table)) {
       problems.push({ where, message: `write it as a table: [${catalogueKey(name)}]` });
     } else {
       const reading = readModel(Object.entries(table), at, file);
@@ -182,8 +182,10 @@ function expects({ min, max, isWhole }: NumberKey): string {
 }
 
 function unknownKey(name: string, model: string): string {
-  const valid = nearestFirst(name, [...MODEL_KEYS.keys(), ...PRICE_KEYS.keys(), ATTACHMENTS]).join(
-    ', ',
-  );
+  const valid = sortByNearness(name, [
+    ...MODEL_KEYS.keys(),
+    ...PRICE_KEYS.keys(),
+    ATTACHMENTS,
+  ]).join(', ');
   return `unknown key "${escapeLine(name)}" in [${model}]; valid: ${valid}`;
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { projectDirectories } from '../sys/project-directories.ts';
-import { resolveInRoots } from '../sys/real-path.ts';
+import { listProjectDirectories } from '../sys/files/project-directories.ts';
+import { resolveInRoots } from '../sys/files/real-path.ts';
 
 const FOLDER = '.claude';
 /** The shared settings file, and the one that its author keeps out of version control. */
@@ -30,7 +30,7 @@ export interface ProjectClaudeFile {
  * up to the root of its repository. All of them count, since a rule of the repository holds in each of its parts.
  */
 export function projectClaudeFiles(cwd: string, home: string): readonly ProjectClaudeFile[] {
-  const chain = projectDirectories(cwd);
+  const chain = listProjectDirectories(cwd);
   const boundary = chain.at(-1) ?? cwd;
   // A home directory that is a repository is still the user's own.
   const own = resolveInRoots(home, []).real;

@@ -1,13 +1,13 @@
 import { readCatalogue, type CatalogueReading } from './catalogue.ts';
 import type { ConfigProblem, ValueSource } from './setting.ts';
 import { KEY_BINDINGS, readKeyBindings, type KeyBindingsReading } from './key-bindings.ts';
-import { KEYS_BY_SECTION, type KeyEntry } from './key-entry.ts';
 import { describeWrongValue, type Assignment, type Layer } from './layer.ts';
-import { nearestFirst } from '../base/near-names.ts';
+import { sortByNearness } from '../base/name-suggestions.ts';
 import { readProviders, type ProvidersReading } from './providers.ts';
 import { escapeLine } from './message-text.ts';
 import type { TomlFile } from './parse-toml.ts';
-import { isTable } from '../base/toml-statements.ts';
+import { isTomlTable } from '../base/toml-statements.ts';
+import { KEYS_BY_SECTION, type KeyEntry } from './key-entry.ts';
 
 const NO_PROVIDERS: ProvidersReading = { providers: new Map(), problems: [] };
 const NO_MODELS: CatalogueReading = { models: new Map(), problems: [] };
@@ -24,7 +24,7 @@ export function readConfigFile(file: TomlFile): Layer {
     const keys = KEYS_BY_SECTION.get(section);
     if (section === KEY_BINDINGS) keyBindings = readKeyBindings(table, file);
     else if (keys === undefined) problems.push(unknownSection(section, file));
-    else if (!isTable(table)) {
+    else if (!isTomlTable(table)) {
       problems.push({
         where: file.where([section]),
         message: `write it as a section: [${section}]`,
@@ -75,11 +75,11 @@ function readKey(key: FileKey, assignments: Assignment[], problems: ConfigProble
 function unknownKey(section: string, name: string): string {
   const names = [...(KEYS_BY_SECTION.get(section)?.keys() ?? [])];
   if (section === 'models') names.push('providers.NAME', 'catalogue."PROVIDER/MODEL"');
-  return `unknown key "${escapeLine(name)}" in [${section}]; valid: ${nearestFirst(name, names).join(', ')}`;
+  return `unknown key "${escapeLine(name)}" in [${section}]; valid: ${sortByNearness(name, names).join(', ')}`;
 }
 
 function unknownSection(section: string, file: TomlFile): ConfigProblem {
-  const sections = nearestFirst(section, [...KEYS_BY_SECTION.keys(), KEY_BINDINGS]).map(
+  const sections = sortByNearness(section, [...KEYS_BY_SECTION.keys(), KEY_BINDINGS]).map(
     (name) => `[${name}]`,
   );
   return {

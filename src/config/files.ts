@@ -1,8 +1,8 @@
-import { projectRoot } from '../sys/project-directories.ts';
-import type { ProjectTrust } from '../sys/project-file.ts';
 import { projectClaudeFiles, userClaudeFile } from './claude-files.ts';
 import { readClaudeSettings, type ClaudeSettings } from './claude-settings.ts';
 import { readConfigFile } from './file-layer.ts';
+import { projectRoot } from '../sys/files/project-directories.ts';
+import type { ProjectTrust } from '../sys/files/project-file.ts';
 import { EMPTY_LAYER, type Layer } from './layer.ts';
 import { userConfigFile, type UserEnvironment } from './paths.ts';
 import { findConfigFiles } from './find-config-files.ts';

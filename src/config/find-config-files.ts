@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { projectDirectories } from '../sys/project-directories.ts';
+import { listProjectDirectories } from '../sys/files/project-directories.ts';
 
 const RELATIVE = join('.muster', 'config.toml');
 
@@ -9,7 +9,7 @@ const RELATIVE = join('.muster', 'config.toml');
  * `cwd` alone outside of a repository. Only the nearest one that is trusted has an effect.
  */
 export function findConfigFiles(cwd: string): readonly string[] {
-  return projectDirectories(resolve(cwd))
+  return listProjectDirectories(resolve(cwd))
     .map((directory) => join(directory, RELATIVE))
     .filter(exists);
 }

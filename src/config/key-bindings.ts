@@ -1,4 +1,4 @@
-import { isTable } from '../base/toml-statements.ts';
+import { isTomlTable } from '../base/toml-statements.ts';
 import { quoteValue } from './message-text.ts';
 import type { ConfigProblem } from './setting.ts';
 import type { TomlFile } from './parse-toml.ts';
@@ -21,7 +21,7 @@ export interface KeyBindingsReading {
 
 /** Reads `[keys]` of a file: `ACTION = ["ctrl+g"]`, or one key without the list. */
 export function readKeyBindings(value: unknown, file: TomlFile): KeyBindingsReading {
-  if (!isTable(value)) {
+  if (!isTomlTable(value)) {
     const where = file.where([KEY_BINDINGS]);
     return {
       bindings: new Map(),

@@ -10,7 +10,7 @@ import {
   optionalKey,
   integerKey,
 } from './key-kinds.ts';
-import { mayBePassedOn } from '../sys/command-environment.ts';
+import { isPassableToCommands } from '../sys/processes/command-environment.ts';
 
 const WEEK_SECONDS = 604_800;
 const MOST_TOKENS = 1_000_000_000;
@@ -53,7 +53,7 @@ const SANDBOX_KEYS = {
     combine: 'replace',
     expects:
       'a list of variable names, none of which tells programs what to run (BASH_ENV, GIT_*, LD_PRELOAD, RIPGREP_CONFIG_PATH, …)',
-    takes: mayBePassedOn,
+    takes: isPassableToCommands,
     meaning: 'further environment variables that shell commands see',
   }),
 } as const;

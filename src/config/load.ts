@@ -1,11 +1,10 @@
 import { UsageError } from '../base/errors.ts';
 import { parseRules, type RuleText } from '../policy/rules/rules.ts';
 import type { RuleSet } from '../protocol/permission.ts';
-import type { ProjectTrust, ProjectFileKind } from '../sys/project-file.ts';
 import { userClaudeFile } from './claude-files.ts';
 import { buildConfig, type Config } from './config.ts';
 import { readProjectConfigFiles, readUserFiles, type ConfigFile } from './files.ts';
-import { ALL_KEYS, type KeyEntry } from './key-entry.ts';
+import type { ProjectTrust, ProjectFileKind } from '../sys/files/project-file.ts';
 import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
 import type { UserEnvironment } from './paths.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
@@ -20,6 +19,7 @@ import { dirname } from 'node:path';
 import { readClaudeSettings } from './claude-settings.ts';
 import { readProjectConfig } from './project-layer.ts';
 import { parseToml } from './parse-toml.ts';
+import { ALL_KEYS, type KeyEntry } from './key-entry.ts';
 
 export interface ConfigInputs extends UserEnvironment {
   /** The absolute directory from which the project's files are searched. */

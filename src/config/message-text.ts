@@ -1,4 +1,4 @@
-import { terminalText } from '../base/terminal-text.ts';
+import { sanitizeForTerminal } from '../base/terminal-text.ts';
 import { truncate } from '../base/text.ts';
 
 const LONGEST = 60;
@@ -15,7 +15,7 @@ export function quoteValue(value: unknown): string {
  * Returns a name or path for a one-line message, without anything that a terminal would interpret.
  */
 export function escapeLine(text: string): string {
-  return terminalText(text, 'exact').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+  return sanitizeForTerminal(text, 'exact').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
 /** Returns numbers, dates, arrays and tables as text. `nan` has no JSON. */

@@ -1,6 +1,6 @@
 import type { ConfigProblem } from './setting.ts';
 import { escapeLine } from './message-text.ts';
-import { statements } from '../base/toml-statements.ts';
+import { locateKeys } from '../base/toml-statements.ts';
 
 const MAX_NESTING = 16;
 
@@ -26,7 +26,7 @@ export async function parseToml(path: string, text: string): Promise<TomlParsing
   try {
     const table = parse(text, parseOptions);
     const lines = new Map<string, number>();
-    for (const { line, path: keyPath } of statements(text, (part) => parse(part, parseOptions))) {
+    for (const { line, path: keyPath } of locateKeys(text, (part) => parse(part, parseOptions))) {
       const key = lineKey(keyPath);
       if (!lines.has(key)) lines.set(key, line);
     }

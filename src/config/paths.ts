@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../sys/env.ts';
-import { absolutePath, expandHome } from '../sys/paths.ts';
+import { toAbsolutePath, expandHome } from '../sys/files/paths.ts';
 
 /** The environment variables and the absolute home directory of a user. */
 export interface UserEnvironment {
@@ -28,7 +28,7 @@ export function dataDirectory(
   chosen: { readonly cwd: string; readonly dataDir?: string },
 ): string {
   const wish = chosen.dataDir ?? place.environment['MUSTER_DATA_DIR'];
-  if (wish !== undefined && wish !== '') return absolutePath(wish, chosen.cwd, place.home);
+  if (wish !== undefined && wish !== '') return toAbsolutePath(wish, chosen.cwd, place.home);
   return join(xdgBase(place, 'XDG_DATA_HOME', join('.local', 'share')), 'muster');
 }
 

@@ -7,7 +7,7 @@ import type { Assignment, Layer } from './layer.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
 import type { ConfigNotice, Setting } from './setting.ts';
 import type { TomlFile } from './parse-toml.ts';
-import { isTable } from '../base/toml-statements.ts';
+import { isTomlTable } from '../base/toml-statements.ts';
 
 const OWN_CONFIGURATION = 'ignored. Put it into your own configuration';
 
@@ -39,7 +39,7 @@ function withoutForbidden(file: TomlFile): {
 } {
   const notices: ConfigNotice[] = [];
   const sections = Object.entries(file.table).map(([section, table]) => {
-    if (!isTable(table)) return [section, table] as const;
+    if (!isTomlTable(table)) return [section, table] as const;
     const kept = Object.entries(table).filter(([name, value]) => {
       const refused = refusals(file, { section, name, value });
       notices.push(...refused);
@@ -61,7 +61,7 @@ function refusals(
   }
   if (section === 'models' && (name === 'providers' || name === 'catalogue')) {
     const refusal = name === 'providers' ? providerRefusal : catalogueRefusal;
-    const names = isTable(value) ? Object.keys(value) : [];
+    const names = isTomlTable(value) ? Object.keys(value) : [];
     if (names.length === 0) return [{ where, message: refusal(null) }];
     return names.map((each) => ({
       where: file.where([section, name, each]),

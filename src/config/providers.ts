@@ -7,10 +7,10 @@ import {
 } from '../model/settings/model-settings.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { ConfigProblem, ValueSource } from './setting.ts';
-import { nearestFirst } from '../base/near-names.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
 import type { TomlFile } from './parse-toml.ts';
-import { isTable } from '../base/toml-statements.ts';
+import { isTomlTable } from '../base/toml-statements.ts';
+import { sortByNearness } from '../base/name-suggestions.ts';
 
 /**
  * The settings of `[models.providers.NAME]` in a file. For a known name, missing settings have defaults.
@@ -106,7 +106,7 @@ export interface ProvidersReading {
 /** Reads `[models.providers.*]` of a file. No message repeats a value: it could be a key. */
 export function readProviders(value: unknown, file: TomlFile): ProvidersReading {
   const path = ['models', 'providers'];
-  if (!isTable(value)) {
+  if (!isTomlTable(value)) {
     return {
       providers: new Map(),
       problems: [{ where: file.where(path), message: 'write it as [models.providers.NAME]' }],
@@ -118,7 +118,7 @@ export function readProviders(value: unknown, file: TomlFile): ProvidersReading 
     const at = [...path, name];
     const where = file.where(at);
     if (!PROVIDER_NAME.test(name)) problems.push({ where, message: wrongName(name) });
-    else if (isTable(table)) {
+    else if (isTomlTable(table)) {
       providers.set(name, readProvider(Object.entries(table), at, file, problems));
     } else {
       problems.push({ where, message: `write it as a table: [models.providers.${name}]` });
@@ -143,7 +143,7 @@ function readProvider(
     const key = PROVIDER_KEYS.get(name);
     const read = key?.read(value);
     if (key === undefined) {
-      const valid = nearestFirst(name, [...PROVIDER_KEYS.keys()]).join(', ');
+      const valid = sortByNearness(name, [...PROVIDER_KEYS.keys()]).join(', ');
       problems.push({
         where,
         message: `unknown key "${escapeLine(name)}" in [${escapeLine(at.join('.'))}]; valid: ${valid}`,

@@ -6,8 +6,8 @@ import {
   type ProjectFileRequest,
   type ProjectTrust,
   type UntrustedVerdict,
-} from '../sys/project-file.ts';
-import { readAtMost } from '../sys/read-at-most.ts';
+} from '../sys/files/project-file.ts';
+import { readWithLimit } from '../sys/files/read-at-most.ts';
 
 /** The most bytes of one settings file. */
 export const MAX_SETTINGS_BYTES = 262_144;
@@ -33,7 +33,7 @@ export function readUserSettingsFile(path: string): SettingsReading {
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return broken('not a regular file');
-    const bytes = readAtMost(descriptor, MAX_SETTINGS_BYTES);
+    const bytes = readWithLimit(descriptor, MAX_SETTINGS_BYTES);
     if (bytes !== undefined) return settingsText(bytes);
     return broken(`${stats.size} bytes; a configuration file has at most ${MAX_SETTINGS_BYTES}`);
   } catch (error) {

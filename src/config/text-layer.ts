@@ -1,11 +1,10 @@
 import type { Environment } from '../sys/env.ts';
 import type { ConfigNotice, ConfigProblem } from './setting.ts';
-import { findKeyEntry } from './key-entry.ts';
-import { type ConfigKey } from './keys.ts';
-import { ALL_KEYS, KEYS_BY_SECTION, type KeyEntry } from './key-entry.ts';
+import { findKeyEntry, ALL_KEYS, KEYS_BY_SECTION, type KeyEntry } from './key-entry.ts';
 import { EMPTY_LAYER, describeWrongValue, type Assignment, type Layer } from './layer.ts';
-import { nearestFirst } from '../base/near-names.ts';
 import { escapeLine } from './message-text.ts';
+import { type ConfigKey } from './keys.ts';
+import { sortByNearness } from '../base/name-suggestions.ts';
 
 /** A flag of the command line that sets a key. A list can be set by several of them. */
 export interface FlagValue {
@@ -113,9 +112,9 @@ function unknownVariable(variable: string): string {
   }
   const section = sectionOf(variable);
   if (section === undefined) {
-    const nearest = nearestFirst(variable, [...KEYS_BY_VARIABLE.keys()])[0];
+    const nearest = sortByNearness(variable, [...KEYS_BY_VARIABLE.keys()])[0];
     return `no configuration key has this variable; ignored. The nearest is ${nearest}`;
   }
   const names = [...(KEYS_BY_SECTION.get(section)?.values() ?? [])].map((entry) => entry.variable);
-  return `no key of [${section}] has this variable; valid: ${nearestFirst(variable, names).join(', ')}`;
+  return `no key of [${section}] has this variable; valid: ${sortByNearness(variable, names).join(', ')}`;
 }

@@ -1,5 +1,4 @@
 import type { Environment } from '../sys/env.ts';
-import type { HttpFetch } from '../sys/http-types.ts';
 import { discoverLocalServers, addServedModels } from './providers/local-servers.ts';
 import type { ModelSettings } from './settings/model-settings.ts';
 import { hasUsableKey } from './providers/provider-key.ts';
@@ -9,6 +8,7 @@ import {
   type ConfiguredProvider,
 } from './providers/providers.ts';
 import { OFFLINE, type ModelSetup } from './selection/choose-model.ts';
+import type { HttpFetch } from '../sys/http/http-types.ts';
 
 /**
  * Finds the providers and their models in the settings and the environment. If no provider is configured, it

@@ -1,10 +1,10 @@
 import { join } from 'node:path/posix';
 import type { CallLimit, PermissionRule, Rights } from '../protocol/permission.ts';
-import type { DeniedPlaces } from '../sys/sandbox/sandbox.ts';
 import { isToolLimited } from './call-limits.ts';
 import { listNamedPaths } from './rules/path-pattern.ts';
 import { printRule } from './rules/rules.ts';
 import { coversWholeTool } from './rules/tool-cover.ts';
+import type { DeniedPaths } from '../sys/sandbox/sandbox.ts';
 
 /** Tools whose path rules keep a file from being seen. */
 const READING_TOOLS: ReadonlySet<string> = new Set([
@@ -37,7 +37,7 @@ const ALL_CHANGES: ReadonlySet<string> = new Set(['Edit', 'Write']);
 export function findDeniedPaths(
   { rules, roots, callLimits = [] }: Pick<Rights, 'rules' | 'roots' | 'callLimits'>,
   { home, answered }: { readonly home: string; readonly answered?: PermissionRule | undefined },
-): DeniedPlaces {
+): DeniedPaths {
   const answeredText = answered === undefined ? undefined : printRule(answered);
   const unanswered = rules.ask.filter((rule) => printRule(rule) !== answeredText);
   const pathRules = [...rules.deny, ...unanswered].filter((rule) => !coversWholeTool(rule));

@@ -1,13 +1,13 @@
 import { join } from 'node:path/posix';
 import type { PermissionRule, Rights } from '../protocol/permission.ts';
 import { specifierKind } from '../protocol/specifier-kind.ts';
-import { isSecretPath } from '../sys/secret-paths.ts';
 import type { ResolvedCall } from './call.ts';
 import { isProtectedPath, type ProtectionScope } from './protected-paths.ts';
 import { findNarrowingRule } from './rules/match-rules.ts';
 import { createPatternMatcher, type PatternBases } from './rules/path-pattern.ts';
 import { citeRule } from './rules/rules.ts';
 import { coversWholeTool, ruleCovers } from './rules/tool-cover.ts';
+import { isSecretPath } from '../sys/files/secret-paths.ts';
 
 /** A directory that a call goes through; both paths absolute. */
 export interface SearchedDirectory {

@@ -1,13 +1,18 @@
 import { truncate } from '../base/text.ts';
 import type { Decision } from '../protocol/permission.ts';
-import { mayBeSet } from '../sys/command-environment.ts';
-import { isSecretPath } from '../sys/secret-paths.ts';
-import { listPaths } from './call.ts';
-import type { CallPath, PathRisk, ResolvedAccess, ResolvedCall } from './call.ts';
+import {
+  listPaths,
+  type CallPath,
+  type PathRisk,
+  type ResolvedAccess,
+  type ResolvedCall,
+} from './call.ts';
 import { hasCallEffect, isProvable, type DecisionInput } from './decision-input.ts';
 import { isProtectedPath } from './protected-paths.ts';
 import { isToolDisallowed } from './rules/tool-cover.ts';
 import { suggestModeFlag } from './suggest-rule.ts';
+import { isSecretPath } from '../sys/files/secret-paths.ts';
+import { isSettableByTask } from '../sys/processes/command-environment.ts';
 
 /** Applies the restrictions that no allow rule and no mode lifts. In decisions this step is called `floor`. */
 export function checkHardRules(input: DecisionInput): Decision | undefined {
@@ -58,7 +63,7 @@ function explainPlanRefusal({ call, rights }: DecisionInput): string | undefined
 
 /** A variable that steers programs would change the meaning of commands that were allowed without it. */
 function checkVariables({ access: { variables = [] } }: ResolvedCall): Decision | undefined {
-  const name = variables.find((each) => !mayBeSet(each));
+  const name = variables.find((each) => !isSettableByTask(each));
   if (name === undefined) return undefined;
   return {
     verdict: 'deny',

@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
-import { foldedName, mayBeShortFor } from '../sys/folded-name.ts';
-import { PathParts } from '../sys/path-parts.ts';
-import { rootOf } from '../sys/paths.ts';
-import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../sys/protected-names.ts';
+import { foldFileName, mayBeShortNameOf } from '../sys/files/folded-name.ts';
+import { PathParts } from '../sys/files/path-parts.ts';
+import { findRoot } from '../sys/files/paths.ts';
+import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../sys/files/protected-names.ts';
 import { isInside } from './call.ts';
 
 const PARTS = new PathParts(PROTECTED_PATHS);
@@ -26,12 +26,12 @@ export function isProtectedPath(
   { roots, stateDirectories }: ProtectionScope,
 ): boolean {
   if (stateDirectories.some((directory) => isInside(directory, path))) return true;
-  const root = rootOf(path, roots);
-  const names = (root === undefined ? path : relative(root, path)).split('/').map(foldedName);
+  const root = findRoot(path, roots);
+  const names = (root === undefined ? path : relative(root, path)).split('/').map(foldFileName);
   return names.some((name, index) => PARTS.endAt(names, index) || couldBeProtectedName(name));
 }
 
 function couldBeProtectedName(name: string): boolean {
   if (PROTECTED_ENDINGS.some((ending) => name.endsWith(ending))) return true;
-  return name.includes('~') && SINGLE_NAMES.some((long) => mayBeShortFor(name, long));
+  return name.includes('~') && SINGLE_NAMES.some((long) => mayBeShortNameOf(name, long));
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { MemoryScope } from './memory.ts';
 import type { PermissionMode } from './permission.ts';
 
-/** Which tools a definition asks for. Names are canonical; what is unknown stays in `problems`. */
+/** The tools that a definition asks for, by canonical name. Unknown names are recorded in `problems`. */
 export interface ToolSelection {
   readonly mode: 'all' | 'allow' | 'deny';
   readonly names: readonly string[];
@@ -12,9 +12,9 @@ export interface ToolSelection {
 export interface ToolLimit {
   /** Canonical. */
   readonly tool: string;
-  /** Texts of permission rules. A call runs only where they cover all of it. */
+  /** Texts of permission rules. A call runs only if they cover all of it. */
   readonly rules: readonly string[];
-  /** Whether the tool may also write files that do not exist yet, wherever they lie. Absent: it may not. */
+  /** True if the tool may also write files that do not exist yet, in any location. Default: it may not. */
   readonly newFiles?: true;
 }
 
@@ -36,17 +36,17 @@ export interface AgentOrigin {
   readonly path: string;
 }
 
-/** Something worth telling about a definition; a warning never keeps it from loading. */
+/** A warning about a definition. It never prevents the definition from loading. */
 export interface AgentProblem {
   readonly code: string;
   readonly message: string;
   readonly path: string;
   readonly line?: number;
-  /** The word for a tool that the definition asks for and that grants nothing. */
+  /** The name of a requested tool that grants nothing. */
   readonly tool?: string;
 }
 
-/** How much a model thinks before it answers, least first. */
+/** The amounts of thinking before an answer, least first. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof EFFORTS)[number];
 
@@ -60,79 +60,88 @@ export interface AgentLimits {
   readonly resultMaxTokens?: number;
 }
 
-/** What a prompt leaves open: `{{ name }}` in it, which the task is to say. */
+/** A parameter of a prompt, written as `{{ name }}` in it. The task supplies the value. */
 export interface AgentParameter {
   readonly name: string;
   readonly description: string;
-  /** What it is where the task does not say; absent: the task must. */
+  /** The value if the task gives none. Without a default, the task must give one. */
   readonly default?: string;
 }
 
-/** An agent file of any vendor, normalised. */
+/** An agent definition, read from the file of any vendor and normalized. */
 export interface AgentDefinition {
   /** As declared; unique after shadowing. Compared without case. */
   readonly name: string;
   readonly aliases: readonly string[];
   /** When to use it: what the main agent chooses by. */
   readonly description: string;
-  /** The body: its own part of the system prompt. */
+  /** The body of the file: the agent's part of the system prompt. */
   readonly prompt: string;
-  /** What its prompt leaves open; absent: nothing. */
+  /** Parameters of the prompt. Default: none. */
   readonly parameters?: readonly AgentParameter[];
   readonly tools: ToolSelection;
-  /** Lists that limit tools to certain calls; all of them hold. Absent: every call of its tools may run. */
+  /** Lists that limit tools to certain calls; all of them apply. Default: every call of its tools may run. */
   readonly limitedTools?: readonly LimitedTools[];
-  /** Canonical names taken from what `tools` gives, and denied to all below it. */
+  /** Canonical names that are removed from `tools`, and denied to all tasks below it. */
   readonly disallowedTools: readonly string[];
-  /** Texts of permission rules that narrow its rights; their paths begin with `//` or `~/`. */
+  /** Texts of permission rules that narrow its rights. Their paths begin with `//` or `~/`. */
   readonly rules?: { readonly ask: readonly string[]; readonly deny: readonly string[] };
-  /** A wish as written (`inherit`, a tier, an id, `provider/id`), absent for none. */
+  /** The requested model as written (`inherit`, a tier, an id, `provider/id`). Default: no request. */
   readonly model?: string;
-  /** Where the file lists several, `model` the first: the first that can be had is taken. */
+  /**
+   * All requested models if the file lists several, beginning with `model`. The first available one is used.
+   */
   readonly models?: readonly string[];
-  /** The mode as the file's vendor words it, verbatim; null when absent or not understood. */
+  /** The mode as the vendor's file has it, verbatim; null if it is absent or not understood. */
   readonly permissionMode: string | null;
-  /** What that means here, never wider than the vendor meant; null: no wish, its parent's holds. */
+  /**
+   * The corresponding permission mode, never wider than the vendor's; null if there is no request, so that the
+   * mode of the parent applies.
+   */
   readonly mode: PermissionMode | null;
   readonly limits: AgentLimits;
   readonly effort?: Effort;
   /**
-   * When room is made in its context: up to 1, a share of what its model's window leaves for input; above,
-   * tokens. Absent: 0.8.
+   * The size at which the context is compacted: up to 1, as a share of the model's window for input; above 1,
+   * in tokens. Default: 0.8.
    */
   readonly compactAt?: number;
-  /** Names of the agents that it may delegate to; absent: any. */
+  /** Names of the agents that it may delegate to. Default: any. */
   readonly delegatesTo?: readonly string[];
-  /** JSON Schema that its answers must be valid against; absent: any text will do. */
+  /** JSON Schema that its answers must match. Default: any text is accepted. */
   readonly outputSchema?: JsonObject;
-  /** Whether a Task call that does not say runs it in the background; absent: no. */
+  /** True if Task calls run it in the background by default. Default: false. */
   readonly background?: boolean;
-  /** Whether a result of it may be reused; absent: as `task_tool.cache` says. */
+  /** True if its results may be reused. Default: the setting `task_tool.cache`. */
   readonly cache?: boolean;
-  /** Whether its prompt holds the project's context files and how the repository stands; absent: yes. */
+  /** True if its prompt contains the project's context files and the state of the repository. Default: true. */
   readonly contextFiles?: boolean;
-  /** Names of skills whose instructions stand in its prompt. */
+  /** Names of skills whose instructions are part of its prompt. */
   readonly skills?: readonly string[];
-  /** Where it keeps a directory of notes of its own; absent: it has none. */
+  /** The scope in which it has a directory of notes of its own. Default: it has none. */
   readonly memory?: MemoryScope;
-  /** The first message of a conversation that runs as this agent and was given none. */
+  /** The first message of a conversation that runs as this agent and was started without one. */
   readonly initialPrompt?: string;
-  /** Whether what would be asked of a person is refused instead, for it and all below it. */
+  /** True if calls that would need a person's permission are refused instead, for it and all tasks below it. */
   readonly refusesQuestions?: boolean;
-  /** Whether only a person chooses it: no model is told of it. Absent: the model may choose it. */
+  /**
+   * True if only a person can choose it, because models are not told about it. Default: models may choose it.
+   */
   readonly unlisted?: boolean;
-  /** Whether it only changes an agent of its own product: any other of its name goes before it. */
+  /**
+   * True if it only modifies an agent of its own product, so that any other agent of its name takes precedence.
+   */
   readonly changesOnly?: boolean;
-  /** Why it cannot be started, in one sentence; absent: it can. */
+  /** The reason why it cannot be started, in one sentence. Absent if it can. */
   readonly unusable?: string;
   readonly color?: string;
   readonly origin: AgentOrigin;
-  /** Fields that are not understood, kept as they stood. */
+  /** Fields that are not understood, unchanged. */
   readonly extra: JsonObject;
   readonly problems: readonly AgentProblem[];
 }
 
-/** The models that a definition asks for, the most wanted first. */
+/** Returns the models that a definition asks for, most wanted first. */
 export function requestedModels({
   model,
   models,
@@ -140,7 +149,7 @@ export function requestedModels({
   return models ?? (model === undefined ? [] : [model]);
 }
 
-/** A definition without what only says where it is from, and how it is chosen and shown. */
+/** Returns a definition without the fields that only describe its origin, and how it is chosen and shown. */
 export function actingPart(agent: AgentDefinition) {
   const {
     aliases: _aliases,
@@ -155,12 +164,12 @@ export function actingPart(agent: AgentDefinition) {
   return acting;
 }
 
-/** The word in a list of tools that lets Write write files that do not exist yet, and no others. */
+/** The name in a tool list that allows Write to create files, but not to replace any. */
 export const NEW_FILES_WORD = 'create_file';
 
 /**
- * The tools that a definition lists, as a list of tools has them: those that it limits as the rules that limit
- * them, `Bash(git log:*)`.
+ * Formats the tools of a definition as in a tool list. Limited tools are written as the rules that limit them:
+ * `Bash(git log:*)`.
  */
 export function listedTools({
   tools,

@@ -1,6 +1,8 @@
 import { isJsonObject } from '../base/json.ts';
 
-/** What a model can be shown as it is: its media type, as the bytes say it and no file name. */
+/**
+ * Media types that can be shown to a model. The type is determined from the bytes and not from the file name.
+ */
 export const ATTACHMENT_TYPES = [
   'image/png',
   'image/jpeg',
@@ -10,38 +12,42 @@ export const ATTACHMENT_TYPES = [
 ] as const;
 export type AttachmentType = (typeof ATTACHMENT_TYPES)[number];
 
-/** What is known of an image or a document without showing it to anybody. */
+/** The details of an image or a document that are known without showing it. */
 export interface AttachmentDetails {
   readonly type: AttachmentType;
   readonly bytes: number;
-  /** Of images: pixels. */
+  /** Width of an image in pixels. */
   readonly width?: number;
+  /** Height of an image in pixels. */
   readonly height?: number;
-  /** Of images that move. */
+  /** Number of frames of an animated image. */
   readonly frames?: number;
-  /** Of documents; absent: the file does not say it in the open. */
+  /** Number of pages of a document. Absent if the file does not reveal it. */
   readonly pages?: number;
 }
 
-/** An image or a document that goes with the result of a call. Its bytes are a blob, in no log line. */
+/**
+ * An image or a document that belongs to the result of a call. Its bytes are stored as a blob and not in the
+ * log.
+ */
 export interface Attachment extends AttachmentDetails {
-  /** sha256 of the bytes, hex. */
+  /** The SHA-256 of the bytes, in hex. */
   readonly blob: string;
-  /** What it takes in a request, estimated for the model that it was first shown to. */
+  /** The estimated tokens in a request, for the model that it was first shown to. */
   readonly tokens: number;
 }
 
-/** Null: it may be shown. */
+/** The reason why an attachment cannot be shown; null if it can. */
 export type WhyNotShown = string | null;
 
-/** What a model takes of images and documents, and what they cost there. */
+/** The images and documents that a model accepts, and their cost. */
 export interface AttachmentRules {
   /** In words that go on after "not shown: "; the model is named. */
   refusal(facts: AttachmentDetails): WhyNotShown;
   tokens(facts: AttachmentDetails): number;
 }
 
-/** The way of images and documents into a task's conversation. */
+/** Adds images and documents to the conversation of a task. */
 export interface AttachPort {
   /** Why the task's model can't be shown it: to be asked before the bytes are read. */
   refusal(facts: AttachmentDetails): Promise<WhyNotShown>;
@@ -88,7 +94,7 @@ export function describeAttachment({
 const HASH = /^[0-9a-f]{64}$/;
 
 /** Whether a part of a log, which may come from anywhere, is such a list. */
-export function areAttachments(value: unknown): value is readonly Attachment[] {
+export function isAttachmentList(value: unknown): value is readonly Attachment[] {
   return Array.isArray(value) && value.every(isAttachment);
 }
 
@@ -102,6 +108,6 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
-export function attachedTokens(attachments: readonly Attachment[] | undefined): number {
+export function sumAttachmentTokens(attachments: readonly Attachment[] | undefined): number {
   return (attachments ?? []).reduce((sum, { tokens }) => sum + (isCount(tokens) ? tokens : 0), 0);
 }

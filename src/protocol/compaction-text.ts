@@ -1,8 +1,8 @@
 import { plural } from '../base/text.ts';
 import type { CompactionEvent, ContextSize } from './events/compaction-event.ts';
 
-/** What is done about a context that nears its window, in a line for a person. */
-export function compactionText(event: CompactionEvent): string {
+/** Describes an event of compaction in one line for a person. */
+export function describeCompaction(event: CompactionEvent): string {
   switch (event.type) {
     case 'context.cleared':
       return `${plural(event.calls.length, 'old result')} cleared: ${sizes(event.size)}`;

@@ -1,15 +1,15 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import type { EndStatus } from './result.ts';
 
-/** Who ended a task that did not end by itself. */
+/** The party that ended a task which did not end by itself. */
 export type StoppedBy = 'user' | 'parent' | 'client' | 'signal' | 'limit';
 
-/** Why a task ended, for people and for the receipt. */
+/** The reason why a task ended, for people and for the receipt. */
 export interface EndReason {
   readonly status: EndStatus;
   readonly error: ErrorInfo | null;
-  /** One sentence. */
+  /** The reason in one sentence. */
   readonly because: string;
-  /** Null: it ended by itself. */
+  /** The party that ended it; null if it ended by itself. */
   readonly by: StoppedBy | null;
 }

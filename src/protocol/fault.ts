@@ -1,7 +1,7 @@
 import type { FailureKind } from './model.ts';
 
-/** What can be wrong with an answer that came to its end. */
-export type MalformedAnswer =
+/** A fault of a complete answer. */
+export type AnswerFault =
   /** No text and no call. */
   | 'empty_answer'
   /** Ended by the model's output limit: in its text, or before there was any. */
@@ -22,5 +22,5 @@ export type MalformedAnswer =
   /** One call more often in a row than it runs. */
   | 'repeated_call';
 
-/** What went wrong between a task and its model: a request that failed, or a faulty answer. */
-export type Fault = Exclude<FailureKind, 'cancelled'> | MalformedAnswer;
+/** A fault between a task and its model: a failed request, or a faulty answer. */
+export type ModelFault = Exclude<FailureKind, 'cancelled'> | AnswerFault;

@@ -3,14 +3,15 @@ import type { Effort } from './agent.ts';
 import type { RequestPrefix, ResolvedModel } from './model.ts';
 import type { FileSeen } from './tool.ts';
 
-/** What a task got beside its prompt, as it was when the task was made. */
+/** Context that a task gets in addition to its prompt, as it was when the task was created. */
 export interface InitialContext {
-  /** Stands before the prompt, in the same message, as it is: what came from outside is marked in it. */
+  /** The text before its prompt; null until it has arrived, and no request of the task's own is sent before. */
   readonly text: string;
-  /** Files whose content stands in it: they count as read. */
+  /** Files whose content is part of the text. They count as read. */
   readonly read: readonly FileSeen[];
 }
 
+/** A statement of a person or a task in a conversation. */
 export interface SaidWords {
   /** The index of the message that holds it. */
   readonly at: number;
@@ -19,15 +20,15 @@ export interface SaidWords {
   readonly text: string;
 }
 
-/** What so many of the first messages of a conversation take, with all that stands before them. */
+/** The tokens that the first messages of a conversation take, including everything before them. */
 export interface Counted {
   readonly tokens: number;
   readonly messages: number;
-  /** Of the tokens those of the last message, where it is an answer: also what was thought and not shown. */
+  /** The tokens of the last message if it is an answer, including hidden thinking. */
   readonly output: number;
 }
 
-/** The conversation of its parent that a task goes on with. */
+/** The conversation of its parent that a task continues. */
 export interface ForkedConversation {
   /** Whose it is, and the number of that one's newest event by then. */
   readonly task: string;
@@ -36,23 +37,27 @@ export interface ForkedConversation {
   readonly agent: string;
   /** All of it, to the answer with the call that made the task, and what that call came to here. */
   readonly messages: readonly Message[];
-  /** What people and tasks have said in them: kept where they are summarised. Absent in older logs. */
+  /**
+   * Statements of people and tasks in the messages, which are kept when the messages are summarized. Absent in
+   * older logs.
+   */
   readonly said?: readonly SaidWords[];
-  /** What the first of them take, as its provider has counted. Absent: nobody has. */
+  /** The tokens of the first messages as the provider counted them. Absent if they were not counted. */
   readonly counted?: Counted;
-  /** Hashes of what its messages show, which keep that as long as this log is there. Absent: nothing. */
+  /** Hashes of the attachments in its messages, which are kept as long as this log exists. Default: none. */
   readonly blobs?: readonly string[];
-  /** Files as they stand in it: an edit needs no second look. */
+  /** Files as they appear in it, which can be edited without reading them again. */
   readonly known: readonly FileSeen[];
 }
 
 /**
- * The conversation of its parent that a task gets a summary of. It asks for that itself before its first
- * turn, with the bytes that its parent has sent, so that a provider's cache serves them.
+ * The conversation of its parent that is summarized for a task. The task requests the summary itself before its
+ * first turn, with the same bytes that its parent sent, so that the provider's cache can be used.
  */
 export interface SummarizedConversation {
   /** Whose it is, and the turn of that one whose answer made the task. */
   readonly task: string;
+  /** The parent's turn whose answer created the task. */
   readonly turn: number;
   /** The agent type that the provider's cache knows the conversation by. */
   readonly agent: string;
@@ -60,19 +65,19 @@ export interface SummarizedConversation {
   readonly messages: readonly Message[];
   /** Hashes of what its messages show, which keep that as long as this log is there. Absent: nothing. */
   readonly blobs?: readonly string[];
-  /** Whole, as its requests began. */
+  /** The complete prefix of its requests. */
   readonly prefix: RequestPrefix;
-  /** The one that it was held with, and that is asked. */
+  /** The model of the conversation, which also writes the summary. */
   readonly model: ResolvedModel;
-  /** Absent: the model's own. */
+  /** Default: the model's own. */
   readonly effort?: Effort;
 }
 
-/** How far a task has come with that. */
+/** The progress of a task with this summary. */
 export interface SummaryTransfer {
   readonly of: SummarizedConversation;
   /** What stands before its prompt; null: it is to come yet, and no request of its own goes out before. */
   readonly text: string | null;
-  /** Whether that is the summary, and no stopgap for one. */
+  /** True if the text is the summary, and not a replacement for it. */
   readonly isSummary: boolean;
 }

@@ -1,20 +1,22 @@
 import type { QuotedItem } from './quoted-item.ts';
 
-/** Text that enters the conversation from outside the loop, in the next request, exactly once. */
+/** A text that enters the conversation from outside the loop with the next request, exactly once. */
 export interface TaskInput {
-  /** The same for the same thing said: a second one of an id is not taken. */
+  /** An id that is the same for the same input. A second input with the same id is ignored. */
   readonly id: string;
-  /** `result`: a background task or shell of this task has ended; several are told as one notice. */
+  /**
+   * `result`: a background task or shell of this task has ended; several of them are combined in one notice.
+   */
   readonly kind: 'prompt' | 'message' | 'result' | 'notice';
   /** The id of a task or shell, or `user`, or `muster`. */
   readonly from: string;
   readonly text: string;
-  /** Tasks of the sender that the text names, and that the receiver may now see and reach. */
+  /** Tasks of the sender that the text names. The receiver may see and address them from now on. */
   readonly handed?: readonly string[];
-  /** Of a `result`: it quotes outside text, and is sent between boundaries of this nonce. */
+  /** The nonce of the boundary around a `result`, which quotes outside text. */
   readonly nonce?: string;
-  /** Agent types that a person named in it with `@`: the next answer calls each of them. */
+  /** Agent types that a person named in it with `@`. The next answer must call each of them. */
   readonly mentions?: readonly string[];
-  /** What a person lays beside it. Absent: nothing. */
+  /** Items that a person attached. Default: none. */
   readonly enclosed?: readonly QuotedItem[];
 }

@@ -1,27 +1,27 @@
-/** Whose notes: the user's in all projects; those of a project, shared by it; the user's own in that project. */
+/** The owners of notes: the user in all projects, everybody in a project, or the user in that project. */
 export const MEMORY_SCOPES = ['user', 'project', 'local'] as const;
 export type MemoryScope = (typeof MEMORY_SCOPES)[number];
 
-/** A directory of notes. */
-export interface MemoryPlace {
+/** The location of a directory of notes. */
+export interface MemoryLocation {
   readonly scope: MemoryScope;
-  /** The agent whose own it is, as its directory is called; null: all that have the tools share it. */
+  /** The agent that owns it, in the form of its directory name; null if all agents with the tools share it. */
   readonly owner: string | null;
   /** Absolute, without links; it may be missing. */
   readonly directory: string;
-  /** Above it, without links: none of the names from there on is a link. */
+  /** A directory above it, without links. None of the names below it is a link. */
   readonly base: string;
-  /** Between the two, or `directory` itself: what is of one scope, with all in it. */
+  /** The directory of all notes of one scope: between the two, or `directory` itself. */
   readonly top: string;
 }
 
-/** The notes that a task may reach. */
+/** The notes that a task may use. */
 export interface MemoryPort {
   /**
-   * Where a call of a tool goes; `scope` as the model wrote it. Throws MusterError for a wrong one, and
-   * for one that the task has no right to.
+   * Returns the directory for a call; `scope` is the argument of the model. Throws MusterError for an invalid
+   * scope, and for one that the task has no right to.
    */
-  place(tool: string, scope: string | undefined): MemoryPlace;
+  place(tool: string, scope: string | undefined): MemoryLocation;
   /** Runs `work` while nobody else, in this process or another one, changes the directory, which exists. */
   locked<T>(directory: string, work: () => Promise<T>): Promise<T>;
 }

@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Attachment } from './attachment.ts';
 
 /**
- * What a provider needs to get back with a part on the next request (a thinking signature, an item
- * id), keyed by provider. Opaque to everything but the adapter that wrote it.
+ * Data that a provider needs back with a part in the next request (a thinking signature, an item id), by
+ * provider. Only the adapter that wrote it can interpret it.
  */
 export type ProviderMeta = JsonObject;
 
@@ -30,9 +30,11 @@ export interface ToolCallPart {
   /** The parsed arguments; the raw text where it was not valid JSON (then `malformed` is set). */
   readonly input: JsonValue;
   readonly malformed?: string;
-  /** Set: not the model made it, but a person, who named an agent type that its answer left out. */
+  /**
+   * Set if a person made the call and not the model: the person named an agent type that the answer left out.
+   */
   readonly by?: 'user';
-  /** Set: the model gave it the id of another call of its answer, and `id` is Muster's own. */
+  /** Set if the model gave it the id of another call of its answer, so that `id` was assigned by Muster. */
   readonly renamed?: true;
   readonly meta?: ProviderMeta;
 }
@@ -59,7 +61,7 @@ export interface UserMessage {
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: readonly AssistantPart[];
-  /** Who was asked for it, as `provider/id`, where something of it is for that model alone. */
+  /** The model that was asked, as `provider/id`. Set if a part of the message is meant for that model only. */
   readonly model?: string;
 }
 
@@ -74,7 +76,7 @@ export function userMessage(text: string): UserMessage {
   return { role: 'user', content: [{ type: 'text', text }] };
 }
 
-/** The visible text of an assistant message, reasoning left out. */
+/** Returns the visible text of an answer, without reasoning. */
 export function messageText(message: AssistantMessage): string {
   return message.content
     .filter((part) => part.type === 'text')
@@ -89,7 +91,10 @@ export function toolCalls(message: AssistantMessage): readonly ToolCallPart[] {
 /** Characters. A longer id of a call may carry what its server wants back. */
 const LONGEST_PLAIN_ID = 40;
 
-/** Whether a message holds what only the model that wrote it can take back: thoughts, signatures, ids. */
+/**
+ * Tells whether a message contains data that only the model that wrote it can take back: thoughts, signatures,
+ * ids.
+ */
 export function isBoundToModel({ content }: AssistantMessage): boolean {
   return content.some(
     (part) =>
@@ -99,7 +104,7 @@ export function isBoundToModel({ content }: AssistantMessage): boolean {
   );
 }
 
-/** The images and documents that these show. */
+/** Returns the images and documents of these messages. */
 export function attachmentsOf(messages: readonly Message[]): readonly Attachment[] {
   return messages.flatMap((message) =>
     message.role === 'assistant'

@@ -112,17 +112,17 @@ export function addUsage(a: Usage, b: Usage): Usage {
 }
 
 /** A log that was brought here may say anything: what is no number from 0 up counts as none. */
-export function counted(value: unknown): number {
+export function toCount(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;
 }
 
-export function countedUsage(usage: Usage): Usage {
+export function toUsageCounts(usage: Usage): Usage {
   return {
-    input: counted(usage.input),
-    output: counted(usage.output),
-    cacheRead: counted(usage.cacheRead),
-    cacheWrite: counted(usage.cacheWrite),
-    reasoning: counted(usage.reasoning),
+    input: toCount(usage.input),
+    output: toCount(usage.output),
+    cacheRead: toCount(usage.cacheRead),
+    cacheWrite: toCount(usage.cacheWrite),
+    reasoning: toCount(usage.reasoning),
   };
 }
 

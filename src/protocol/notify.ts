@@ -1,3 +1,3 @@
-/** How a terminal calls somebody who looks elsewhere: its bell, a notification of the desktop, or not at all. */
+/** The ways in which a terminal gets attention: its bell, a desktop notification, or none. */
 export const NOTIFY = ['bell', 'desktop', 'off'] as const;
 export type Notify = (typeof NOTIFY)[number];

@@ -5,9 +5,9 @@ import { newId } from '../base/ids.ts';
 const NONCE_LENGTH = 8;
 
 /**
- * The nonce of the boundary around outside text: what came from files, commands, the web or other
- * agents. It is drawn after the text and written down beside it, so that a request can be repeated
- * byte for byte. None of the texts holds it.
+ * Draws the nonce of the boundary around outside text: text from files, commands, the web or other agents. It
+ * is drawn after the text exists and stored with it, so that a request can be repeated byte for byte. The text
+ * does not contain it.
  */
 export function drawNonce(text: string): string {
   for (;;) {
@@ -17,22 +17,22 @@ export function drawNonce(text: string): string {
 }
 
 /**
- * Outside text as it stands in a request: between boundaries that it can't contain, look-alikes of
- * control tags in it escaped (see `escapeTags`). The system prompt says what it means.
+ * Puts outside text between boundaries that it cannot contain, with look-alikes of control tags escaped (see
+ * `escapeTags`). The system prompt explains the boundaries.
  */
 export function markOutside(text: string, nonce: string): string {
-  return withBoundary(escapeTags(text), nonce);
+  return addBoundary(escapeTags(text), nonce);
 }
 
-/** For a text that is escaped already. */
-export function withBoundary(escaped: string, nonce: string): string {
+/** Adds the boundaries to a text that is already escaped. */
+export function addBoundary(escaped: string, nonce: string): string {
   return `<outside ${nonce}>\n${escaped}\n</outside ${nonce}>`;
 }
 
 const MARKED = /^<outside ([a-z0-9]+)>\n([\s\S]*)\n<\/outside \1>$/;
 
-/** The text that was marked; what is not marked comes back as it is. */
-export function bareOutside(marked: string): string {
+/** Returns the text inside the boundaries; a text without boundaries is returned unchanged. */
+export function unmarkOutside(marked: string): string {
   const body = MARKED.exec(marked)?.[2];
   return body === undefined ? marked : unescapeTags(body);
 }

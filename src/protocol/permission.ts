@@ -2,7 +2,7 @@
 export const PERMISSION_MODES = ['plan', 'default', 'acceptEdits', 'autonomous'] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
-/** Where a rule stood, for the reason that a decision gives. */
+/** The origin of a rule, for the reason of a decision. */
 export interface RuleSource {
   readonly kind: 'config' | 'flag' | 'env' | 'definition' | 'answer' | 'builtin';
   /** A file with line, a flag's name, an agent's name. */
@@ -38,21 +38,21 @@ export interface CallLimit {
 }
 
 /**
- * What a task may do, as data: frozen in its specification, narrowed for each child, judged for each
- * call.
+ * The rights of a task, as data. They are fixed in its specification, narrowed for each child, and checked for
+ * each call.
  */
 export interface Rights {
   readonly mode: PermissionMode;
   readonly rules: RuleSet;
   /** Canonical names that this task or an ancestor must not use, whatever a list says. */
   readonly disallowedTools: readonly string[];
-  /** Each of them holds. Absent: none. */
+  /** Limits on calls; all of them apply. Default: none. */
   readonly callLimits?: readonly CallLimit[];
   /** Absolute real paths. The first is the working directory. */
   readonly roots: readonly string[];
-  /** Whether commands in the sandbox reach the network. */
+  /** True if commands in the sandbox can use the network. */
   readonly network: boolean;
-  /** Set: what would be asked of a person is refused. Absent: it is asked. */
+  /** Set if calls that need a person's permission are refused. Default: a person is asked. */
   readonly refusesQuestions?: true;
   readonly depth: number;
   readonly maxDepth: number;
@@ -62,7 +62,7 @@ export interface Rights {
 export interface GrantedDefinition {
   /** Absolute path of its file, or `builtin:NAME`, or `session:NAME`. */
   readonly path: string;
-  /** SHA-256 (hex) of what it says. Null: whatever it says, as for the user's own files. */
+  /** SHA-256 (hex) of its content; null if any content is accepted, as for the user's own files. */
   readonly sha256: string | null;
 }
 
@@ -78,22 +78,22 @@ export interface ModeGrant {
   readonly source: RuleSource;
 }
 
-/** What a call would touch, told by the tool itself before it runs; policy judges this alone. */
+/** The access of a call, described by the tool before it runs. Policy decides on this alone. */
 export interface Access {
   /** Paths as the tool would open them, absolute, links not yet resolved. */
   readonly reads: readonly string[];
   readonly writes: readonly string[];
   /** Shell command lines, verbatim. */
   readonly commands: readonly string[];
-  /** Whether the commands go on after the call. Default false. */
+  /** True if the commands continue after the call. Default: false. */
   readonly background?: boolean;
   /** Names of environment variables that the call sets or unsets for later commands. Default: none. */
   readonly variables?: readonly string[];
   /** Host names that would be contacted. */
   readonly hosts: readonly string[];
-  /** For Task, and a skill that runs as a task: the agent type, by its name. */
+  /** The name of the agent type, for Task and for a skill that runs as a task. */
   readonly agent?: string;
-  /** What else it is called by: a rule that forbids it or asks by one of these holds, too. */
+  /** Other names of the agent. A deny or ask rule for one of them applies too. */
   readonly agentWords?: readonly string[];
   /** For Skill: its name. */
   readonly skill?: string;
@@ -106,13 +106,16 @@ export interface ModeToGrant {
   readonly agent: string;
   /** The mode that its definition asks for. */
   readonly mode: PermissionMode;
-  /** Whether the name alone grants it in the user's configuration: the definition is the user's own. */
+  /**
+   * True if the definition is the user's own, so that its name in the user's configuration suffices for a
+   * grant.
+   */
   readonly isOwn: boolean;
 }
 
 export type Verdict = 'allow' | 'ask' | 'deny';
 
-/** Which step of the decision gave the verdict (docs/permissions.md). */
+/** The step of the decision that gave the verdict (docs/permissions.md). */
 export type DecisionStep =
   | 'tool_set'
   | 'deny_rule'
@@ -130,20 +133,17 @@ export interface Decision {
   /** For a person and for the model: what decided, and why. */
   readonly reason: string;
   readonly rule?: PermissionRule;
-  /** A rule that would allow the call, where one could. */
+  /** A rule that would allow the call, if there is one. */
   readonly wouldAllow?: string;
-  /** The grant of its agent's mode that would allow the call, where one could. */
+  /** A grant of a mode to its agent that would allow the call, if there is one. */
   readonly modeToGrant?: ModeToGrant;
   /**
-   * Set: only the lack of a sandbox keeps autonomous mode from allowing the call. In what seems to be a container
-   * the user may say that it is the sandbox.
+   * Set if only the lack of a sandbox prevents autonomous mode from allowing the call. On a machine that seems
+   * to be a container, the user may declare it to be the sandbox.
    */
   readonly lacksSandbox?: 'here' | 'in_container';
-  /** What the model may do in place of the call, where there is something. */
+  /** An alternative for the model, if there is one. */
   readonly instead?: string;
-  /**
-   * For commands that run, or may be asked about: whether they can change anything at all, or what lies in
-   * the workspace.
-   */
+  /** For commands that may run: whether they can change nothing, or files in the workspace. */
   readonly confinement?: 'read-only' | 'workspace';
 }

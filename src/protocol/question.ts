@@ -6,7 +6,10 @@ import type {
   PermissionMode,
 } from './permission.ts';
 
-/** How far an "always" reaches: the task with all below it, this project, everything of this user. */
+/**
+ * The scopes of the answer "always": the task with all tasks below it, this project, or everything of this
+ * user.
+ */
 export const GRANT_SCOPES = ['task', 'project', 'user'] as const;
 export type GrantScope = (typeof GRANT_SCOPES)[number];
 
@@ -22,8 +25,8 @@ export interface ProposedEdit {
 }
 
 /**
- * What happens to a question: `deny`, refused at once, since nobody is there; `park`, its task is
- * parked, and its process leaves when nothing else goes on; `wait`, it waits until it is answered.
+ * The handling of a question. `deny`: it is refused at once, because nobody is there. `park`: its task is
+ * parked, and its process ends when nothing else is running. `wait`: it waits for an answer.
  */
 export type OnAsk = 'deny' | 'park' | 'wait';
 
@@ -38,7 +41,7 @@ interface QuestionBase {
   readonly tool: string;
 }
 
-/** Whether a call may run. Nothing of what it would do is cut. */
+/** The question whether a call may run. Its content is complete and never cut. */
 export interface PermissionQuestion extends QuestionBase {
   readonly kind: 'permission';
   readonly commands: readonly string[];
@@ -46,16 +49,16 @@ export interface PermissionQuestion extends QuestionBase {
   readonly paths: readonly string[];
   readonly hosts: readonly string[];
   readonly edits: readonly ProposedEdit[];
-  /** For what has none of these: the arguments as JSON. */
+  /** The arguments as JSON, for a call without commands, paths, hosts and edits. */
   readonly input: string | null;
-  /** Which step of the order asks, and why. */
+  /** The step of the decision that asks. */
   readonly step: DecisionStep;
   readonly reason: string;
   /** The rule that asks, where one does. */
   readonly askedBy: Decision['rule'] | null;
   /** The rule that an "always" would give; null: none is offered. */
   readonly rule: string | null;
-  /** What an "always" may reach; empty: it is not offered. */
+  /** The scopes that "always" may have; empty if it is not offered. */
   readonly scopes: readonly GrantScope[];
   /**
    * The mode that the agent's definition asks for, where granting it would let the call run. Absent: no such
@@ -72,22 +75,22 @@ export interface ModeToOffer extends ModeToGrant {
   readonly scopes: readonly Exclude<GrantScope, 'project'>[];
 }
 
-/** Something that the main agent wants to know. */
+/** A question of the main agent to the user. */
 export interface InputQuestion extends QuestionBase {
   readonly kind: 'input';
   readonly text: string;
-  /** At most 4, to choose from by number; any other text is an answer, too. */
+  /** At most 4 options, chosen by number. Any other text is also an answer. */
   readonly options: readonly string[];
 }
 
-/** Whether the main agent may carry out what it has planned, and leave plan mode for that. */
+/** The question whether the main agent may leave plan mode and carry out its plan. */
 export interface PlanQuestion extends QuestionBase {
   readonly kind: 'plan';
   /** Markdown. */
   readonly text: string;
 }
 
-/** What a person is asked, on behalf of one call of one task. */
+/** A question to a person on behalf of one call of one task. */
 export type Question = PermissionQuestion | InputQuestion | PlanQuestion;
 
 export type Answer =
@@ -101,18 +104,18 @@ export type Answer =
   /** Of a plan. `plan`: as the person changed it; null: as it was shown. */
   | { readonly kind: 'approved'; readonly mode: PermissionMode; readonly plan: string | null };
 
-/** `rule`: a rule that was given meanwhile lets the call run, and nobody need answer. */
+/** `rule`: a rule that was added meanwhile allows the call, so that nobody needs to answer. */
 export type AnsweredBy = 'user' | 'rule';
 
 /**
- * Whether a person who types this may mean the question: its whole id, or a beginning of it before
- * its number. Not one that cuts that: `…q1`, once settled, is not `…q10`.
+ * Tells whether a typed text identifies the question: its full id, or a beginning of it before its number. A
+ * beginning that cuts the number does not count, because `…q1` must not mean `…q10`.
  */
 export function isMeantBy({ id, task }: Pick<Question, 'id' | 'task'>, word: string): boolean {
   return id === word || (word !== '' && `${task}q`.startsWith(word));
 }
 
-/** What is asked for, on one line: the command, the paths, the hosts, or the question. */
+/** Returns the subject of a question on one line: the command, the paths, the hosts, or its text. */
 export function questionSubject(question: Question): string {
   if (question.kind !== 'permission') return question.text;
   const { commands, paths, hosts, input } = question;

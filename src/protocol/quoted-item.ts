@@ -1,26 +1,26 @@
 import { escapeTags, unescapeTags } from '../base/control-tags.ts';
 import { isJsonObject } from '../base/json.ts';
 import { lazy } from '../base/lazy.ts';
-import { areAttachments, type Attachment } from './attachment.ts';
+import { isAttachmentList, type Attachment } from './attachment.ts';
 import { markOutside } from './outside-text.ts';
 import type { FileSeen } from './tool.ts';
 
 /**
- * What a person lays beside their words: a file that they name, what a command of theirs has printed, an
- * image. It is no word of theirs.
+ * An item that a person attaches to a message: a file that they name, the output of their own command, or an
+ * image. It is not part of their own words.
  */
 export interface QuotedItem {
   readonly kind: 'file' | 'command' | 'image';
-  /** The path, the command, or how the image is called: as it came, on one line. */
+  /** The path, the command, or the name of the image, on one line. */
   readonly name: string;
-  /** In words of Muster's own, what came of it; empty: nothing to say. */
+  /** The outcome in Muster's own words; empty if there is nothing to say. */
   readonly outcome: string;
-  /** As it came. */
+  /** The content, unchanged. */
   readonly text: string;
-  /** Of the boundary around the text, which is from outside. */
+  /** The nonce of the boundary around the text, which comes from outside. */
   readonly nonce: string;
   readonly attachments?: readonly Attachment[];
-  /** Files that it shows: they count as read. Absent: none. */
+  /** Files that it shows, which count as read. Default: none. */
   readonly read?: readonly FileSeen[];
 }
 
@@ -30,8 +30,8 @@ const LEADS = {
   image: 'The user shows this image',
 } as const satisfies Record<QuotedItem['kind'], string>;
 
-/** What a model reads of it, behind the words that it came with. */
-export function quotedItemText({ kind, name, outcome, text, nonce }: QuotedItem): string {
+/** Formats an item for the model, after the message that it came with. */
+export function formatQuotedItem({ kind, name, outcome, text, nonce }: QuotedItem): string {
   const lead = `${LEADS[kind]}: ${escapeTags(JSON.stringify(name))}`;
   const head = outcome === '' ? `${lead}.` : `${lead}. ${escapeTags(outcome)}`;
   return text === ''
@@ -43,21 +43,24 @@ const FILE_LEAD = `<notice>${LEADS.file}: `;
 /** Nothing that is no string of JSON: what only looks like an enclosure may be anybody's words. */
 const JSON_STRING = lazy(() => /^"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iu);
 
-/** The file whose `enclosureText` it is, as the person named it; null: it is none. */
-export function quotedFileName(text: string): string | null {
+/**
+ * Returns the name of the file, as the person typed it, from a text of `formatQuotedItem`; null for another
+ * text.
+ */
+export function parseQuotedFileName(text: string): string | null {
   if (!text.startsWith(FILE_LEAD)) return null;
   const name = JSON_STRING().exec(text.slice(FILE_LEAD.length))?.[0];
   return name === undefined ? null : String(JSON.parse(unescapeTags(name)));
 }
 
-/** One line for a person. */
-export function quotedItemLine({ kind, name, outcome }: QuotedItem): string {
+/** Summarizes an item on one line for a person. */
+export function summarizeQuotedItem({ kind, name, outcome }: QuotedItem): string {
   const named = kind === 'command' ? `! ${name}` : kind === 'file' ? `@${name}` : name;
   return outcome === '' ? named : `${named}: ${outcome}`;
 }
 
 /** Whether a part of a log, which may come from anywhere, is such a list. */
-export function areQuotedItems(value: unknown): boolean {
+export function isQuotedItemList(value: unknown): boolean {
   return Array.isArray(value) && value.every(isEnclosure);
 }
 
@@ -68,7 +71,7 @@ function isEnclosure(value: unknown): boolean {
     typeof kind === 'string' &&
     Object.hasOwn(LEADS, kind) &&
     [name, outcome, text, nonce].every((each) => typeof each === 'string') &&
-    (attachments === undefined || areAttachments(attachments)) &&
+    (attachments === undefined || isAttachmentList(attachments)) &&
     (read === undefined || (Array.isArray(read) && read.every(isSeen)))
   );
 }

@@ -1,6 +1,6 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
-import type { Fault } from './fault.ts';
+import type { ModelFault } from './fault.ts';
 import type { PermissionMode } from './permission.ts';
 import type { GrantScope, ProposedEdit } from './question.ts';
 import type { CommandRun, FileChange, FileSeen } from './tool.ts';
@@ -42,9 +42,9 @@ export interface ClaimFlag {
    * call at all. Older logs also have `command`, and flags of each kind that quote a sentence.
    */
   readonly kind: 'file' | 'command' | 'check' | 'done';
-  /** The words of the answer that are in doubt, such as a path, cut; '' where `why` is the whole statement. */
+  /** The part of the answer that is in doubt, such as a path, cut; empty if `why` is the complete statement. */
   readonly claim: string;
-  /** The fact that the log has. */
+  /** The fact in the log. */
   readonly why: string;
 }
 
@@ -74,7 +74,7 @@ export interface Receipt {
   readonly refusals: readonly string[];
   readonly models: readonly string[];
   /** Faults of the model or its provider after which Muster tried again or told the model. */
-  readonly faults: readonly { readonly fault: Fault; readonly count: number }[];
+  readonly faults: readonly { readonly fault: ModelFault; readonly count: number }[];
   /** The earlier task whose result this is, and when it ended (ms since the epoch). Absent: it is the task's own. */
   readonly reused?: { readonly task: string; readonly at: number };
   readonly endedBecause: string;
@@ -82,14 +82,14 @@ export interface Receipt {
   readonly claims: readonly ClaimFlag[];
 }
 
-/** A question for programs: what `muster tasks answer --json` lists, too. */
+/** A question for programs, as `muster tasks answer --json` lists it. */
 export interface QuestionJson {
   readonly id: string;
   readonly kind: 'permission' | 'input' | 'plan';
   readonly task_id: string;
   readonly chain: readonly string[];
   readonly tool: string;
-  /** Of `input`: what is asked, and answers to choose from by number. */
+  /** The question of kind `input`; `options` holds its numbered answers. */
   readonly text: string | null;
   readonly options: readonly string[];
   readonly commands: readonly string[];
@@ -99,10 +99,10 @@ export interface QuestionJson {
   /** The call's arguments as JSON, where it names no command, path or host. */
   readonly input: string | null;
   readonly reason: string | null;
-  /** The rule that `always` would give; null: it is not offered. */
+  /** The rule that `always` would grant; null if it is not offered. */
   readonly rule: string | null;
   readonly scopes: readonly GrantScope[];
-  /** The mode that the answer `mode` would let the agent have. Absent: it is not offered. */
+  /** The mode that the answer `mode` would grant to the agent. Absent if it is not offered. */
   readonly agent_mode?: {
     readonly agent: string;
     readonly mode: PermissionMode;
@@ -117,70 +117,73 @@ export interface EnvelopeUsage {
   readonly cache_write: number;
 }
 
-/** A place in the workspace. */
+/** A location in the workspace. */
 export interface ResultPlace {
   /** Relative to the working directory, with `/`. */
   readonly path: string;
-  /** From 1. */
+  /** The line number, from 1. */
   readonly line: number;
   /** Why it is among them: one sentence. */
   readonly reason: string;
-  /** That line, in one; null: it was not read, or is empty. */
+  /** The text of the line; null if it was not read or is empty. */
   readonly quote: string | null;
 }
 
 /** The result of a task, for programs. */
 export interface ResultEnvelope {
-  /** `partial`: it came to a limit, and what it had found by then is the answer. */
+  /** `partial`: the task reached a limit, and the answer is the result up to then. */
   readonly status: EnvelopeStatus;
   readonly data: {
-    /** How the task stands. */
+    /** The status of the task. */
     readonly status: TaskStatus;
     /** As `muster tasks` takes it. */
     readonly task_id: string;
     /** The whole answer, uncut. */
     readonly result: string;
-    /** It as JSON that is valid against the task's output schema; null: it is not, or there is none. */
+    /**
+     * The answer as JSON that matches the task's output schema; null if it does not match or there is no
+     * schema.
+     */
     readonly structured: JsonValue;
-    /** Of the offline engine: the places of its answer, best first. Absent: another model answered. */
+    /** Locations in the answer of the offline engine, best first. Absent if another model answered. */
     readonly places?: readonly ResultPlace[];
-    /** How often each tool was called. */
+    /** The number of calls of each tool. */
     readonly tool_summary: readonly { readonly tool: string; readonly count: number }[];
-    /** Absolute paths: by itself and all below it. */
+    /** Absolute paths of files that the task and all tasks below it changed. */
     readonly files_modified: readonly string[];
-    /** `provider/id` of the one that answered last. */
+    /** The model that answered last, as `provider/id`. */
     readonly model_used: string;
-    /** The agent that it ran as. */
+    /** The agent that the task ran as. */
     readonly subagent_type: string;
-    /** Answers of its model. */
+    /** The number of answers of its model. */
     readonly turns: number;
     /** The provider's own, of this task alone. */
     readonly usage: EnvelopeUsage;
     /** Null where no price is known. */
     readonly cost_usd: number | null;
     /**
-     * Beside that, of answers that ended without the provider's usage, such as aborted ones, as far as can
-     * be told from outside. Absent: there were none.
+     * The estimated usage of answers that ended without the provider's numbers, such as aborted ones, in
+     * addition to `usage`. Absent if there were none.
      */
     readonly estimated?: {
       readonly answers: number;
       readonly usage: EnvelopeUsage;
       readonly cost_usd: number | null;
     };
-    /** Set: it is the result of an earlier task that ended then (ISO 8601), and cost nothing. */
+    /** Set if this is the result of an earlier task that ended at that time (ISO 8601). It cost nothing. */
     readonly reused?: { readonly task_id: string; readonly at: string };
     readonly receipt: Receipt;
     /** Path of the event log; null with --no-log. */
     readonly transcript: string | null;
-    /** Path of the text that grows while it works; null with --no-log. */
+    /** Path of the text file that grows while the task works; null with --no-log. */
     readonly output_file: string | null;
-    /** What waits for an answer; absent: nothing. */
+    /** Questions that wait for an answer. Absent if there are none. */
     readonly questions?: readonly QuestionJson[];
   };
   /** What the parent's model gets: capped, with the line of facts. */
   readonly text: string;
   readonly stats: {
-    /** From its start to its end, or to now. */
+    /** Milliseconds from its start to its end, or until now. */
     readonly time_ms: number;
     readonly tool_calls: number;
     /** As `model_used`. */

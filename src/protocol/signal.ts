@@ -1,4 +1,4 @@
-/** What is shown and forgotten: may be dropped, is never written. */
+/** A live update for views. It is never written to the log, and may be dropped. */
 export type TaskSignal =
   | { readonly type: 'text_delta'; readonly task: string; readonly text: string }
   | { readonly type: 'reasoning_delta'; readonly task: string; readonly text: string }

@@ -11,20 +11,20 @@ import type { Rights } from './permission.ts';
 import type { FanOut } from './template.ts';
 import type { UnmetRequest } from './unmet-request.ts';
 
-/** Which way a task came in. */
+/** The way in which a task was created. */
 export type TaskSource = 'cli' | 'model' | 'skill' | 'hook' | 'sdk' | 'acp' | 'mcp' | 'template';
 
 /** Caps of one task, decided when it is made: the smallest of config, definition and call. */
 export interface TaskLimits {
-  /** Null: none. */
+  /** The maximum number of answers. Null: no limit. */
   readonly maxTurns: number | null;
-  /** Paid tokens of this task and all below it. Null: none. */
+  /** Paid tokens of this task and all tasks below it. Null: no limit. */
   readonly maxTokens: number | null;
   /** USD of this task and all below it. Absent: no cap. */
   readonly maxCostUsd?: number;
   /** Bytes of tool results of this task and all below it. Absent: no cap. */
   readonly maxToolBytes?: number;
-  /** Milliseconds from its start. Null: none (the main agent). */
+  /** Milliseconds from its start. Null: no limit (the main agent). */
   readonly wallMs: number | null;
   /** Tokens of the answer that reach the parent's model. */
   readonly resultMaxTokens: number;
@@ -41,8 +41,8 @@ export interface LoopSettings {
 }
 
 /**
- * Everything that was decided when a task was made. Frozen, written whole in the first event: a
- * resume, a replay or another machine needs the log and nothing else.
+ * All decisions that were made when a task was created. It never changes and is stored in the first event, so
+ * that a resume, a replay or another machine needs only the log.
  */
 export interface TaskSpec {
   readonly id: string;
@@ -58,41 +58,43 @@ export interface TaskSpec {
   readonly model: ResolvedModel;
   readonly cwd: string;
   readonly rights: Rights;
-  /** Canonical names of the frozen tool view, in request order: what may run. */
+  /** Canonical names of the tools that may run, in the order of requests. */
   readonly tools: readonly string[];
   /** Requests of the definition that are not met. Default: none, also in older logs. */
   readonly unmet?: readonly UnmetRequest[];
   readonly limits: TaskLimits;
   /**
-   * sha256 of the blob that holds the RequestPrefix (system and tool schemas, byte for byte). Of one that
-   * inherits a conversation: that conversation's, whole.
+   * SHA-256 of the blob that holds the RequestPrefix (system prompt and tool schemas, byte for byte). For a
+   * task that continues a conversation, this is the prefix of that conversation.
    */
   readonly prefix: string;
-  /** The day that the prefix names, `YYYY-MM-DD`. Absent, in older logs: the day on which the task was made. */
+  /**
+   * The day that the prefix names, `YYYY-MM-DD`. Absent in older logs: the day on which the task was created.
+   */
   readonly date?: string;
-  /** Tasks of its parent that the prompt names, or whose results it got: it may see and reach them. */
+  /** Tasks of its parent that the prompt names, or whose results it got. The task may see and address them. */
   readonly handed: readonly string[];
-  /** Absent: its prompt is all that it was told. */
+  /** Context in addition to the prompt. Default: none. */
   readonly given?: InitialContext;
-  /** Absent: it begins a conversation of its own. */
+  /** The conversation of its parent that it continues. Default: it begins a conversation of its own. */
   readonly inherited?: ForkedConversation;
-  /** Absent: it gets no summary. */
+  /** The conversation of its parent that is summarized for it. Default: none. */
   readonly summarised?: SummarizedConversation;
-  /** Agent types that the person's prompt names with `@`: the first answer calls each of them. */
+  /** Agent types that the person's prompt names with `@`. The first answer must call each of them. */
   readonly mentions?: readonly string[];
-  /** What the person lays beside the prompt. Absent: nothing. */
+  /** Items that the person attached to the prompt. Default: none. */
   readonly enclosed?: readonly QuotedItem[];
-  /** Names of the skills whose instructions it began with. Absent: none. */
+  /** Names of the skills whose instructions it began with. Default: none. */
   readonly skills?: readonly string[];
-  /** Whether it began in the background. */
+  /** True if it began in the background. */
   readonly background: boolean;
-  /** The task that its conversation branched off from, and after which event of it. Absent: none. */
+  /** The task that its conversation branched off from, and the event after which it did. Default: none. */
   readonly branchedFrom?: { readonly task: string; readonly seq: number };
   readonly source: TaskSource;
-  /** Set: it is no conversation; it makes one child for each item. */
+  /** Set if the task is not a conversation, but creates one child for each item. */
   readonly fanOut?: FanOut;
-  /** JSON Schema that the answer must be valid against, of the call. Absent: its definition's, if any. */
+  /** JSON Schema of the call that the answer must match. Default: the schema of its definition, if any. */
   readonly outputSchema?: JsonObject;
-  /** The call's arguments as given, for `context.params_input`. */
+  /** The arguments of the call as given, for `context.params_input`. */
   readonly params: JsonObject;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AgentProblem, AgentScope } from './agent.ts';
 
-/** A prompt with a place for an item: one task is made of it for each. */
+/** A prompt with a placeholder for an item. One task is created for each item. */
 export interface TemplateDefinition {
   /** Unique after shadowing. Compared without case. */
   readonly name: string;
@@ -19,10 +19,10 @@ export interface TemplateDefinition {
   readonly problems: readonly AgentProblem[];
 }
 
-/** What one task is about: a text, or an object whose fields the template names. */
+/** The subject of one task: a text, or an object whose fields the template names. */
 export type TemplateItem = string | JsonObject;
 
-/** Where items came from. */
+/** The origin of items. */
 export type ItemSource =
   /** Absolute. */
   | { readonly kind: 'file'; readonly path: string }
@@ -30,7 +30,7 @@ export type ItemSource =
   | { readonly kind: 'glob'; readonly pattern: string }
   | { readonly kind: 'stdin' };
 
-/** A template over items, as it was when the run began: what is left to do needs no file of it. */
+/** A template with its items, as it was when the run began. The remaining work needs no file of it. */
 export interface FanOut {
   readonly template: string;
   /** Of the file that it came from. */
@@ -41,18 +41,20 @@ export interface FanOut {
   readonly maxTurns?: number;
   readonly items: readonly TemplateItem[];
   readonly source: ItemSource;
-  /** sha256 of each item as it was given: in logs secrets are redacted. */
+  /** SHA-256 of each item as it was given, because secrets are redacted in logs. */
   readonly digests: readonly string[];
 }
 
 const ITEM_CALL = /^item-(\d{1,9})(?:-\w+)?$/;
 
-/** What stands for the call of the task of an item, from 0; `again` tells a later one apart. */
+/**
+ * Returns the id that stands for the call of the task of an item, from 0; `again` distinguishes a later one.
+ */
 export function itemCallId(index: number, again?: string): string {
   return again === undefined ? `item-${index}` : `item-${index}-${again}`;
 }
 
-/** The item that such a call is for; null: it is no such call. */
+/** Returns the item that such a call is for; null for another call. */
 export function itemOfCall(callId: string): number | null {
   const number = ITEM_CALL.exec(callId)?.[1];
   return number === undefined ? null : Number(number);

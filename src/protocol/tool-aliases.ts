@@ -142,7 +142,7 @@ function onlyNewFiles(tool: string): ToolLimit {
  */
 const TOO_NARROW: ReadonlySet<string> = new Set(['edit/createdirectory', 'todoread', 'http_post']);
 
-/** The grant of a word of a list of tools. */
+/** The grant of a name in a tool list. */
 export type ToolGrant =
   | { readonly tool: string }
   | { readonly tool: string; readonly limit: ToolLimit }
@@ -150,8 +150,8 @@ export type ToolGrant =
   | { readonly tool: string; readonly word: string; readonly isTooWide: true };
 
 /**
- * All that a word of a list of tools grants, in canonical names: never more than the word means for its
- * vendor. Undefined: unknown.
+ * Returns everything that a name in a tool list grants, in canonical names: never more than the name means for
+ * its vendor. Undefined for an unknown name.
  */
 export function grantedTools(word: string, vendor: string): readonly ToolGrant[] | undefined {
   const folded = word.toLowerCase();
@@ -163,8 +163,11 @@ export function grantedTools(word: string, vendor: string): readonly ToolGrant[]
     : tools?.map((tool) => ({ tool }));
 }
 
-/** The rules that deny what a name stands for, where that is less than a tool; undefined: deny the tool. */
-export function denyingRules(word: string): readonly string[] | undefined {
+/**
+ * Returns the rules that deny what a name stands for, if that is less than a tool; undefined if the tool is to
+ * be denied.
+ */
+export function findDenyRules(word: string): readonly string[] | undefined {
   const limit = PARTIAL.get(word.toLowerCase());
   return limit === undefined || limit.rules.length === 0 ? undefined : limit.rules;
 }
@@ -176,8 +179,8 @@ export type NarrowerName =
   /** Limits that no single rule can express. */
   | { readonly specifier?: never };
 
-/** For rules: how much less a name means than its tool; undefined: it means the tool. */
-export function narrowerName(name: string): NarrowerName | undefined {
+/** Returns, for rules, how much less a name means than its tool; undefined if it means the tool. */
+export function findNarrowerMeaning(name: string): NarrowerName | undefined {
   const folded = name.toLowerCase();
   const limit = PARTIAL.get(folded);
   if (limit === undefined) return TOO_NARROW.has(folded) ? {} : undefined;
@@ -187,8 +190,8 @@ export function narrowerName(name: string): NarrowerName | undefined {
 }
 
 /**
- * Muster's name for a tool that any vendor may have named; undefined for an unknown one. The exact
- * spelling goes first, then case is ignored. `mcp__…` names are kept as they are.
+ * Returns Muster's name for a tool that any vendor may have named; undefined for an unknown one. An exact
+ * spelling takes precedence, then case is ignored. `mcp__…` names are kept.
  */
 export function canonicalToolName(name: string): string | undefined {
   if (name.startsWith('mcp__')) return name;
@@ -197,9 +200,9 @@ export function canonicalToolName(name: string): string | undefined {
 }
 
 /**
- * Every tool that a word of an agent file stands for, in canonical names: a group word of that vendor
- * (`AgentOrigin.vendor`), one that all vendors share, or a single tool. Undefined: unknown. For what is denied
- * or asked about; a tool may do more than the word means, so what a list grants is `grantedTools`.
+ * Returns every tool that a name in an agent file stands for, in canonical names: a group of that vendor
+ * (`AgentOrigin.vendor`), a group that all vendors share, or a single tool. Undefined for an unknown name. Use
+ * this for denials and questions; a tool may do more than the name means, so grants come from `grantedTools`.
  */
 export function expandToolWord(word: string, vendor: string): readonly string[] | undefined {
   const folded = word.toLowerCase();

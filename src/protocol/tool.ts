@@ -1,4 +1,4 @@
-import type { Settlement } from '../base/settlement.ts';
+import type { CleanupResult } from '../base/cleanup-result.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ErrorCode } from '../base/errors.ts';
@@ -128,7 +128,7 @@ export interface JudgedPath {
 }
 
 /** Whether a path below a directory, relative with `/` (a directory's with one at its end), is kept back: by which rule. */
-export type Withheld = (path: string) => string | undefined;
+export type PathExclusion = (path: string) => string | undefined;
 
 /** Where a call may open files, as it was judged. */
 export interface FileAccess {
@@ -140,7 +140,10 @@ export interface FileAccess {
    * What rules keep from a call that was allowed for the directory as a whole; null: nothing. Both
    * absolute.
    */
-  withheldBelow(directory: { readonly asked: string; readonly real: string }): Withheld | null;
+  excludedPathsBelow(directory: {
+    readonly asked: string;
+    readonly real: string;
+  }): PathExclusion | null;
 }
 
 /** The ports a tool gets. Nothing in it belongs to the engine, so that a tool is tested alone. */
@@ -210,7 +213,7 @@ export interface CommandToStart {
   /** What holds it; null: nothing does. */
   readonly held: CommandLimits | null;
   /** Puts aside what it must not have made; when it has ended, or now and then while it runs. */
-  settle(): Promise<Settlement>;
+  settle(): Promise<CleanupResult>;
   /** Call when nothing of it is left, once or more. */
   release(): void;
 }

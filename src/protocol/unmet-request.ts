@@ -1,4 +1,4 @@
-import { oneLine, truncate } from '../base/text.ts';
+import { collapseWhitespace, truncate } from '../base/text.ts';
 
 const KINDS = ['tool', 'denial', 'rule', 'isolation'] as const;
 type UnmetKind = (typeof KINDS)[number];
@@ -13,7 +13,7 @@ export interface UnmetRequest {
   readonly reason: string;
 }
 
-/** Reads them from a log that anybody may have written: what has another form is left out. */
+/** Reads the requests from a log that anybody may have written; invalid ones are left out. */
 export function readUnmetRequests(logged: unknown): readonly UnmetRequest[] {
   return Array.isArray(logged) ? logged.filter(isUnmetRequest) : [];
 }
@@ -30,17 +30,23 @@ const SHOWN_REQUESTS = 12;
 const SHOWN_LENGTH = 300;
 
 /** One line for each request. */
-export function unmetLines(requests: readonly UnmetRequest[]): readonly string[] {
+export function formatUnmetRequests(requests: readonly UnmetRequest[]): readonly string[] {
   const lines = requests.slice(0, SHOWN_REQUESTS).map(({ kind, name, reason }) => {
     const what = kind === 'tool' ? name : `${kind === 'denial' ? 'denial of' : kind} ${name}`;
-    return truncate(oneLine(`${what}: ${reason}`), SHOWN_LENGTH);
+    return truncate(collapseWhitespace(`${what}: ${reason}`), SHOWN_LENGTH);
   });
   const more = requests.length - SHOWN_REQUESTS;
   return more > 0 ? [...lines, `and ${more} more`] : lines;
 }
 
-/** Tells people and parents what a task of an agent does not get; null: it gets all that it asks for. */
-export function unmetWarning(agent: string, requests: readonly UnmetRequest[]): string | null {
+/**
+ * Returns a warning for people and parents about what a task of an agent does not get; null if it gets
+ * everything.
+ */
+export function formatUnmetWarning(
+  agent: string,
+  requests: readonly UnmetRequest[],
+): string | null {
   if (requests.length === 0) return null;
-  return `${agent} does not get all that its definition asks for: ${unmetLines(requests).join(' ')}`;
+  return `${agent} does not get all that its definition asks for: ${formatUnmetRequests(requests).join(' ')}`;
 }

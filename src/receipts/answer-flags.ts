@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { lazy } from '../base/lazy.ts';
 import { isInside } from '../base/path-inside.ts';
-import { oneLine } from '../base/text.ts';
-import { terminalText } from '../base/terminal-text.ts';
+import { collapseWhitespace } from '../base/text.ts';
+import { sanitizeForTerminal } from '../base/terminal-text.ts';
 import type { ClaimFlag } from '../protocol/result.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import { failedRun } from './last-runs.ts';
@@ -118,9 +118,9 @@ function pathsIn(answer: string): readonly string[] {
 
 /** Says one flag in words. What it quotes of an answer stays between quotes, on one line. */
 export function flagText({ claim, why }: ClaimFlag): string {
-  const reason = oneLine(terminalText(why, 'prose'));
+  const reason = collapseWhitespace(sanitizeForTerminal(why, 'prose'));
   if (claim === '') return reason;
-  return `the log does not support this claim: ${quoteText(oneLine(claim))} (${reason})`;
+  return `the log does not support this claim: ${quoteText(collapseWhitespace(claim))} (${reason})`;
 }
 
 /** Says the flags of an answer in one line, for the model of the parent and for people; '' where there are none. */

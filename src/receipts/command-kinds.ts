@@ -1,4 +1,4 @@
-import { splitIdentifier } from '../base/words.ts';
+import { splitIdentifier } from '../base/word-stems.ts';
 import type { CommandRun } from '../protocol/tool.ts';
 import { splitCommandLine, type LineSegment } from './command-line.ts';
 

@@ -1,5 +1,5 @@
 import { isInside } from '../base/path-inside.ts';
-import { exactLine } from '../base/terminal-text.ts';
+import { sanitizeLine } from '../base/terminal-text.ts';
 import { plural, truncate } from '../base/text.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import type { CommandRun } from '../protocol/tool.ts';
@@ -47,7 +47,7 @@ export function runText({ command, exitCode }: CommandRun): string {
 /** Quotes a text of a task on one line, so that nothing in it can end the quotes; says so where it is cut. */
 export function quoteText(text: string): string {
   const start = truncate(text, SHOWN_LENGTH);
-  const line = exactLine(start);
+  const line = sanitizeLine(start);
   const shown = truncate(line, SHOWN_LENGTH);
   if (start === text && shown === line) return JSON.stringify(shown);
   return `${JSON.stringify(`${shown}…`)} (cut, ${text.length} characters)`;

@@ -1,4 +1,4 @@
-import { bodyOf } from '../protocol/events/event-body.ts';
+import { stripStamp } from '../protocol/events/event-body.ts';
 import { newId } from '../base/ids.ts';
 import { runningShells } from '../protocol/state/owned-work.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
@@ -22,7 +22,7 @@ export function branchedEvents(
   { trustsGrants }: Branched,
 ): readonly EventBody[] {
   return events.flatMap((event) => {
-    const body = branched(bodyOf(event));
+    const body = branched(stripStamp(event));
     return body === null || (isGrant(body) && !trustsGrants) ? [] : [body];
   });
 }

@@ -1,6 +1,6 @@
 import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import { liveEvents } from '../protocol/events/rewound.ts';
+import { selectLiveEvents } from '../protocol/events/rewound.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import { requestPrefix } from '../engine/delegation/create-task.ts';
@@ -51,7 +51,7 @@ export async function createBranch(
   const point = findBranchPoint(events, at);
   const before = events.filter(({ seq }) => seq <= point);
   const state = foldEvents(before);
-  const kept = liveEvents(before);
+  const kept = selectLiveEvents(before);
   if (!hasPrompt && isAnswered(state)) {
     throw new UsageError(
       `at event ${point} the task has answered and nobody has said anything since: say with --prompt what comes next, or branch off before that answer`,

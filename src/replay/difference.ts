@@ -1,6 +1,6 @@
 import { truncate } from '../base/text.ts';
 import { LogFold } from '../engine/task/fold-log.ts';
-import { bodyOf } from '../protocol/events/event-body.ts';
+import { stripStamp } from '../protocol/events/event-body.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { type RequestPart, findAddedParts } from '../engine/turn/request.ts';
@@ -22,7 +22,7 @@ export interface Difference {
 
 /** Compares an event with the one in the log and returns a line for each field that differs. */
 export function differingFields(made: EventBody, logged: TaskEvent): readonly string[] {
-  const body = bodyOf(logged);
+  const body = stripStamp(logged);
   const before = asLogged(body);
   const after = asLogged(made);
   if (isDeepStrictEqual(before, after)) return [];

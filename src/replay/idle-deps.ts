@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.ts';
 import { Deadlines } from '../base/deadlines.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
-import { noSandbox } from '../sys/sandbox/sandbox.ts';
+import { createUnavailableSandbox } from '../sys/sandbox/sandbox.ts';
 import type { EngineDeps } from '../engine/task/deps.ts';
 import { Inbox } from '../engine/task/inbox.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
@@ -49,7 +49,7 @@ export function idleDeps({ store, settings }: IdleParts): EngineDeps {
     stateDirectories: [],
     availableMemory: () => 0,
     sandboxed: async () => false,
-    sandbox: noSandbox('a rerun', 'nothing is run'),
+    sandbox: createUnavailableSandbox('a rerun', 'nothing is run'),
     inbox: new Inbox({ onAsk: 'wait', standing: null }),
     onEvent: () => {},
     onFault: () => {},

@@ -1,4 +1,3 @@
-import { bodyOf } from '../protocol/events/event-body.ts';
 import { isExternalEvent } from './external-events.ts';
 import type { RerunLog } from './rerun-log.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
@@ -7,6 +6,7 @@ import type { ClaimFlag } from '../protocol/result.ts';
 import type { ReuseOutcome, EngineDeps, CompactionStep } from '../engine/task/deps.ts';
 import type { Epoch } from './epochs.ts';
 import type { RerunSource } from './idle-deps.ts';
+import { stripStamp } from '../protocol/events/event-body.ts';
 
 /** The limits at which compaction ends. */
 const LIMITS: ReadonlySet<string> = new Set(['context_window', 'compactions']);
@@ -20,7 +20,7 @@ export function loggedCompaction(script: RerunLog): CompactionStep {
     const event = script.next(ahead);
     if (event === undefined) return { kind: 'none' };
     if (isExternalEvent(event)) continue;
-    const body = bodyOf(event);
+    const body = stripStamp(event);
     switch (body.type) {
       case 'context.cleared':
       case 'context.dropped':
@@ -60,7 +60,7 @@ export function loggedReuse(script: RerunLog): ReuseOutcome | null {
     const event = script.next(ahead);
     if (event === undefined) return null;
     if (isExternalEvent(event)) continue;
-    const body = bodyOf(event);
+    const body = stripStamp(event);
     return body.type === 'task.reused' || body.type === 'reuse.missed' ? body : null;
   }
 }

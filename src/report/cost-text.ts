@@ -1,9 +1,9 @@
-import type { Use } from '../protocol/state/ledger.ts';
+import type { UsageTotal } from '../protocol/state/ledger.ts';
 
 /**
  * Returns a cost as `$0.0123`, as `at least $0.0123` if the price of a part is not known, or as `unknown`.
  */
-export function costText({ costUsd, unpriced, answers }: Use): string {
+export function costText({ costUsd, unpriced, answers }: UsageTotal): string {
   if (unpriced === 0) return usd(costUsd);
   return unpriced === answers ? 'unknown' : `at least ${usd(costUsd)}`;
 }

@@ -1,4 +1,4 @@
-import { addUse, type Use } from '../protocol/state/ledger.ts';
+import { addUsageTotals, type UsageTotal } from '../protocol/state/ledger.ts';
 import { paidTokens } from '../protocol/model.ts';
 import { formatDuration } from '../base/text.ts';
 import { costText } from './cost-text.ts';
@@ -14,8 +14,11 @@ interface Figures {
 }
 
 /** Returns the figures of a task, with reported and estimated use added up. */
-export function useFigures(use: { readonly reported: Use; readonly estimated: Use }): Figures {
-  const all = addUse(use.reported, use.estimated);
+export function useFigures(use: {
+  readonly reported: UsageTotal;
+  readonly estimated: UsageTotal;
+}): Figures {
+  const all = addUsageTotals(use.reported, use.estimated);
   const about = use.estimated.answers === 0 ? '' : '~';
   return {
     tokens: `${about}${shortCount(paidTokens(all.usage))}`,

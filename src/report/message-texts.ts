@@ -3,7 +3,7 @@ import { isImage, type Attachment } from '../protocol/attachment.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { TaskInput } from '../protocol/input.ts';
 import type { Message } from '../protocol/message.ts';
-import { counted } from '../protocol/model.ts';
+import { toCount } from '../protocol/model.ts';
 import { markOutside } from '../protocol/outside-text.ts';
 import { canonicalToolName } from '../protocol/tool-aliases.ts';
 import { measureText, type RequestText } from './request-texts.ts';
@@ -38,9 +38,9 @@ export function messageTexts(
 
 function attachmentSource(attachment: Attachment): RequestText {
   // As base64 has them.
-  const bytes = Math.ceil(counted(attachment.bytes) / 3) * 4;
+  const bytes = Math.ceil(toCount(attachment.bytes) / 3) * 4;
   const name = isImage(attachment) ? 'images' : 'documents';
-  return { name, bytes, tokens: counted(attachment.tokens) };
+  return { name, bytes, tokens: toCount(attachment.tokens) };
 }
 
 /** The information in the log that names the texts of messages. */

@@ -1,4 +1,4 @@
-import { oneLine, truncate } from '../base/text.ts';
+import { collapseWhitespace, truncate } from '../base/text.ts';
 import type { Receipt, ShellRun } from '../protocol/result.ts';
 import { flagText } from '../receipts/answer-flags.ts';
 
@@ -71,7 +71,7 @@ function shellText({ id, command, end, exitCode }: ShellRun): string {
 }
 
 function cut(command: string): string {
-  const line = oneLine(command);
+  const line = collapseWhitespace(command);
   const shown = truncate(line, SHOWN_COMMAND);
   return shown === line ? line : `${shown}…`;
 }

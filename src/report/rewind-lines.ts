@@ -1,8 +1,8 @@
-import { localMinute } from '../base/local-time.ts';
-import { exactLine } from '../base/terminal-text.ts';
+import { formatLocalMinute } from '../base/local-time.ts';
+import { sanitizeLine } from '../base/terminal-text.ts';
 import { plural, truncate } from '../base/text.ts';
 import type { RewindPlan } from '../engine/rewind/plan-rewind.ts';
-import { displayPath } from '../sys/paths.ts';
+import { displayPath } from '../sys/files/paths.ts';
 
 const SHOWN_COMMANDS = 10;
 const SHOWN_COMMAND = 100;
@@ -24,7 +24,7 @@ export function rewindLines(plan: RewindPlan, cwd: string): readonly string[] {
   return [
     ...lines,
     'not done, and nothing touched, since this stands against it:',
-    ...refused.map(({ path, because }) => `  ${shownPath(path, cwd)}: ${exactLine(because)}`),
+    ...refused.map(({ path, because }) => `  ${shownPath(path, cwd)}: ${sanitizeLine(because)}`),
   ];
 }
 
@@ -44,7 +44,7 @@ function headLines({
     wish === 'undo' || wish.to === to ? '' : ` (the conversation is not whole at event ${wish.to})`;
   const why = undoes === null ? asked : ` (before the rewind of event ${undoes})`;
   return [
-    `task ${task} (${exactLine(agent)}) goes back to event ${to} of ${localMinute(toTime)}${why}`,
+    `task ${task} (${sanitizeLine(agent)}) goes back to event ${to} of ${formatLocalMinute(toTime)}${why}`,
     `  conversation: ${plural(before.messages, 'message')} → ${after.messages}, ${plural(before.turns, 'turn')} → ${after.turns}, ${before.end ?? 'no end'} → ${after.end ?? 'no end'}`,
     ...(tasks.length === 0 ? [] : [`  tasks begun since leave it: ${tasks.join(', ')}`]),
     ...(dropped.length === 0 ? [] : [`  tasks at work then are left: ${dropped.join(', ')}`]),
@@ -63,7 +63,7 @@ function fileLines({ files }: RewindPlan, cwd: string): readonly string[] {
 function commandLines({ commands, unknownCalls }: RewindPlan): readonly string[] {
   const shown = commands
     .slice(0, SHOWN_COMMANDS)
-    .map((command) => `  ${truncate(exactLine(command), SHOWN_COMMAND)}`);
+    .map((command) => `  ${truncate(sanitizeLine(command), SHOWN_COMMAND)}`);
   const more = commands.length - shown.length;
   return [
     ...(commands.length === 0
@@ -78,5 +78,5 @@ function commandLines({ commands, unknownCalls }: RewindPlan): readonly string[]
 }
 
 function shownPath(path: string, cwd: string): string {
-  return exactLine(displayPath(path, cwd));
+  return sanitizeLine(displayPath(path, cwd));
 }

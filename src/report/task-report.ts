@@ -2,10 +2,10 @@ import { receiptOf } from '../receipts/receipt.ts';
 import { LogFold, type RescanLog } from '../engine/task/fold-log.ts';
 import type { EndReason } from '../protocol/end-reason.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
-import { totalUse, type Use } from '../protocol/state/ledger.ts';
+import { sumLedger, type UsageTotal } from '../protocol/state/ledger.ts';
 import { modelName } from '../protocol/model.ts';
 import type { Receipt, TaskStatus } from '../protocol/result.ts';
-import { liveBefore } from '../protocol/events/rewound.ts';
+import { liveEventFilter } from '../protocol/events/rewound.ts';
 import type { Span } from './span.ts';
 import { Timeline } from './timeline.ts';
 import { addTurnEvent, type TurnRow } from './turn-rows.ts';
@@ -33,8 +33,8 @@ export interface TaskReport {
   readonly tools: readonly { readonly tool: string; readonly count: number }[];
   readonly toolCalls: number;
   /** The use that the provider reported and the use that was estimated, of this task alone. */
-  readonly reported: Use;
-  readonly estimated: Use;
+  readonly reported: UsageTotal;
+  readonly estimated: UsageTotal;
   readonly receipt: Receipt;
   readonly warnings: readonly string[];
   readonly events: number;
@@ -76,7 +76,7 @@ export class TaskReportFold {
 
   private goBack({ seq, ts: at, to, files }: Extract<TaskEvent, { type: 'task.rewound' }>): void {
     this.rewinds.push({ seq, to, at, files: files.length });
-    const isLive = liveBefore(this.rewinds, seq);
+    const isLive = liveEventFilter(this.rewinds, seq);
     for (const [index, turn] of this.turns.entries()) {
       this.turns[index] = { ...turn, isCut: !isLive(turn.seq) };
     }
@@ -109,8 +109,8 @@ export class TaskReportFold {
       turns: this.turns,
       tools,
       toolCalls: tools.reduce((sum, { count }) => sum + count, 0),
-      reported: totalUse(state.ledger, { isEstimated: false }),
-      estimated: totalUse(state.ledger, { isEstimated: true }),
+      reported: sumLedger(state.ledger, { isEstimated: false }),
+      estimated: sumLedger(state.ledger, { isEstimated: true }),
       receipt: receiptOf({ ...state, status }),
       warnings: state.warnings,
       events: this.events,

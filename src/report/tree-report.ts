@@ -1,4 +1,4 @@
-import { addUse, NO_USE, type Use } from '../protocol/state/ledger.ts';
+import { addUsageTotals, NO_USAGE_TOTAL, type UsageTotal } from '../protocol/state/ledger.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { TaskReportFold, type TaskReport } from './task-report.ts';
@@ -12,8 +12,8 @@ export interface TreeReport {
    */
   readonly from: number;
   readonly to: number;
-  readonly reported: Use;
-  readonly estimated: Use;
+  readonly reported: UsageTotal;
+  readonly estimated: UsageTotal;
 }
 
 export interface TreeRow {
@@ -100,13 +100,13 @@ function rowOf(
 }
 
 function sumsOf(reports: readonly TaskReport[]): Omit<TreeReport, 'rows'> {
-  let reported = NO_USE;
-  let estimated = NO_USE;
+  let reported = NO_USAGE_TOTAL;
+  let estimated = NO_USAGE_TOTAL;
   let from = Infinity;
   let to = -Infinity;
   for (const report of reports) {
-    reported = addUse(reported, report.reported);
-    estimated = addUse(estimated, report.estimated);
+    reported = addUsageTotals(reported, report.reported);
+    estimated = addUsageTotals(estimated, report.estimated);
     from = Math.min(from, report.createdAt);
     to = Math.max(to, report.until);
   }

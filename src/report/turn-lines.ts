@@ -1,4 +1,4 @@
-import { oneLine, truncate } from '../base/text.ts';
+import { collapseWhitespace, truncate } from '../base/text.ts';
 import { shortCount, shortDuration, sinceText } from './figures.ts';
 import type { TurnRow } from './turn-rows.ts';
 
@@ -40,7 +40,7 @@ function cells(row: TurnRow, from: number): readonly string[] {
 function outcome({ ms, calls, failure, retries, isCut, isSummary, isOfParent }: TurnRow): string {
   const cut = isCut ? 'rewound; ' : '';
   const again = retries === 0 ? '' : `asked ${retries + 1} times; `;
-  return `${cut}${again}${truncate(oneLine(ending()), SHOWN_OUTCOME)}`;
+  return `${cut}${again}${truncate(collapseWhitespace(ending()), SHOWN_OUTCOME)}`;
 
   function ending(): string {
     if (failure !== null) return `${isSummary ? 'summary ' : ''}failed: ${failure}`;

@@ -1,5 +1,5 @@
 import type { TaskEvent } from '../protocol/events/event.ts';
-import type { Used } from '../protocol/used.ts';
+import type { AnswerUsage } from '../protocol/used.ts';
 import { toolCalls } from '../protocol/message.ts';
 import type { Usage } from '../protocol/model.ts';
 
@@ -115,7 +115,7 @@ function useOf({
   usage,
   costUsd = null,
   estimated,
-}: Used): Pick<TurnRow, 'usage' | 'costUsd' | 'isEstimated'> {
+}: AnswerUsage): Pick<TurnRow, 'usage' | 'costUsd' | 'isEstimated'> {
   if (estimated === undefined) return { usage, costUsd, isEstimated: false };
   return { usage: estimated.usage, costUsd: estimated.costUsd, isEstimated: true };
 }

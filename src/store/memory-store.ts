@@ -30,7 +30,7 @@ import type {
   TaskStore,
   TaskSummary,
 } from './task-store.ts';
-import { sha256 } from '../sys/read-file.ts';
+import { hashContent } from '../sys/files/read-file.ts';
 
 export interface MemoryStoreOptions {
   readonly clock?: Clock;
@@ -150,7 +150,7 @@ class MemoryStore implements TaskStore {
 
   putBlob(text: string, options: BlobOptions = {}): string {
     const stored = options.redact === false ? text : this.#redact(text);
-    const hash = sha256(stored);
+    const hash = hashContent(stored);
     this.#blobs.set(hash, stored);
     return hash;
   }
@@ -163,7 +163,7 @@ class MemoryStore implements TaskStore {
   }
 
   putAttachment(bytes: Buffer): string {
-    const hash = sha256(bytes);
+    const hash = hashContent(bytes);
     this.#attachments.set(hash, bytes);
     return hash;
   }

@@ -1,5 +1,4 @@
 import { systemClock, type Clock } from '../base/clock.ts';
-import { openFileLimit } from '../sys/open-file-limit.ts';
 import { BlobDirectory } from './blobs/blob-directory.ts';
 import { getDataPaths, prepareDataDirectory, type DataPaths } from './files/data-dir.ts';
 import { DescriptorCache } from './files/descriptor-cache.ts';
@@ -13,6 +12,7 @@ import type { Redact } from './redact/redactor.ts';
 import { SyncQueue } from './files/sync-queue.ts';
 import { TaskFiles } from './files/task-files.ts';
 import { TaskIndex } from './index/task-index.ts';
+import { readOpenFileLimit } from '../sys/processes/open-file-limit.ts';
 
 /** The parts of a store on disk. */
 export interface StoreParts {
@@ -60,7 +60,7 @@ const DESCRIPTORS_WITHOUT_KNOWN_LIMIT = 256;
 const SHARE_OF_LIMIT = 1 / 4;
 
 function getDefaultDescriptors(): number {
-  const limit = openFileLimit();
+  const limit = readOpenFileLimit();
   if (limit === null) return DESCRIPTORS_WITHOUT_KNOWN_LIMIT;
   return Math.min(MAX_DESCRIPTORS, Math.floor(limit * SHARE_OF_LIMIT));
 }

@@ -1,6 +1,7 @@
-/** The environment as a value: read here and nowhere else, handed down from the edge. */
+/** Environment variables as a value. They are read in this module only, and passed on from the entry points. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Returns the environment variables of this process. */
 export function readEnvironment(): Environment {
   return process.env;
 }

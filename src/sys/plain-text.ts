@@ -1,15 +1,18 @@
-import { terminalText } from '../base/terminal-text.ts';
+import { sanitizeForTerminal } from '../base/terminal-text.ts';
 
 /**
- * What a program wrote as it would stay on a screen: no escape sequences and control characters but
- * tab and line feed; of a line that was written over (carriage return) only what it ended as.
+ * Returns the output of a program as it would look on a screen at the end: without escape sequences and control
+ * characters except tab and line feed. If carriage returns overwrote a line, only its last version remains.
  */
 export function plainText(text: string): string {
-  const plain = terminalText(text, 'plain');
+  const plain = sanitizeForTerminal(text, 'plain');
   return plain.includes('\r') ? plain.split('\n').map(asItEnded).join('\n') : plain;
 }
 
-/** No pattern does it: one of a long line takes the square of its length. */
+/**
+ * Returns the last version of an overwritten line. A regular expression would take quadratic time for a long
+ * line.
+ */
 function asItEnded(line: string): string {
   let end = line.length;
   while (line[end - 1] === '\r') end -= 1;

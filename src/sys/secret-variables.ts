@@ -4,12 +4,12 @@ const NO_SECRET_NAME = /_(FILE|PATH|DIR|ID|NAME|URL|(MAX|TREE)_TOKENS)$/i;
 /** `scheme://user:password@host`. */
 const CREDENTIALS_IN_URL = /:\/\/[^\s/@:]*:[^\s/@]+@/;
 
-/** Whether an environment variable of this name usually holds a secret. */
+/** Tells whether an environment variable of this name usually holds a secret. */
 export function isSecretVariable(name: string): boolean {
   return SECRET_NAME.test(name) && !NO_SECRET_NAME.test(name);
 }
 
-/** Whether a text holds a URL with a password in it. */
+/** Tells whether a text contains a URL with a password. */
 export function holdsCredentials(text: string): boolean {
   return CREDENTIALS_IN_URL.test(text);
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { deferred, type Deferred } from '../base/async.ts';
 import type { JsonObject } from '../base/json.ts';
-import { bareOutside } from '../protocol/outside-text.ts';
+import { unmarkOutside } from '../protocol/outside-text.ts';
 import { preciseNow, type Exchange } from './exchange.ts';
 import type { Violation } from './strict/rule.ts';
 import { CODECS } from './wire/codecs.ts';
@@ -117,7 +117,7 @@ function withBareResults(message: WireMessage): WireMessage {
   if (message.toolResults.length === 0) return message;
   const toolResults = message.toolResults.map((result) => ({
     ...result,
-    text: bareOutside(result.text),
+    text: unmarkOutside(result.text),
   }));
   return { ...message, toolResults };
 }

@@ -1,10 +1,10 @@
 import { lstatSync, opendirSync, readlinkSync, type Dirent } from 'node:fs';
 import { NO_ACCESS } from '../protocol/permission.ts';
 import { plural } from '../base/text.ts';
-import { fileKind } from '../sys/file-errors.ts';
-import type { HeldDirectory } from '../sys/held-directory.ts';
-import { inDirectory } from '../sys/open-in-roots.ts';
-import { absolutePath, displayName, displayPath } from '../sys/paths.ts';
+import { describeFileType } from '../sys/files/file-errors.ts';
+import type { HeldDirectory } from '../sys/files/held-directory.ts';
+import { withHeldDirectory } from '../sys/files/open-in-roots.ts';
+import { toAbsolutePath, displayName, displayPath } from '../sys/files/paths.ts';
 import { defineTool } from './shared/define-tool.ts';
 import { DIRECTORY, DIRECTORY_ALIASES } from './shared/common-arguments.ts';
 import { fitLines } from './shared/output.ts';
@@ -29,13 +29,13 @@ export const lsTool = defineTool({
     fixed: { recursive: [false], depth: [1], offset: [1, 0], show_hidden: [true], all: [true] },
   },
   aliases: DIRECTORY_ALIASES,
-  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: [absolutePath(input.path ?? '.', cwd)] }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: [toAbsolutePath(input.path ?? '.', cwd)] }),
   async run(input, context) {
-    const path = absolutePath(input.path ?? '.', context.cwd);
+    const path = toAbsolutePath(input.path ?? '.', context.cwd);
     const shown = displayPath(path, context.cwd);
     try {
-      const { lines, total, more, withheld } = inDirectory(path, context, (directory, real) =>
-        list(directory, new WithheldCounter(context.withheldBelow({ asked: path, real }))),
+      const { lines, total, more, withheld } = withHeldDirectory(path, context, (directory, real) =>
+        list(directory, new WithheldCounter(context.excludedPathsBelow({ asked: path, real }))),
       );
       const notes = withheld.notes(['entry', 'entries']);
       if (total === 0) {
@@ -94,7 +94,9 @@ function describeEntry(directory: HeldDirectory, entry: string): string {
   if (stats === undefined) return `${name}  (gone)`;
   if (stats.isDirectory()) return `${name}/`;
   if (stats.isSymbolicLink()) return `${name} -> ${displayName(readlinkSync(path))}`;
-  return stats.isFile() ? `${name}  ${formatSize(stats.size)}` : `${name}  (${fileKind(stats)})`;
+  return stats.isFile()
+    ? `${name}  ${formatSize(stats.size)}`
+    : `${name}  (${describeFileType(stats)})`;
 }
 
 function formatSize(bytes: number): string {

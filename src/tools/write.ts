@@ -2,8 +2,8 @@ import { MusterError } from '../base/errors.ts';
 import { NO_ACCESS } from '../protocol/permission.ts';
 import { plural } from '../base/text.ts';
 import type { ToolContext } from '../protocol/tool.ts';
-import { absolutePath, displayPath } from '../sys/paths.ts';
-import type { WholeFile } from '../sys/read-file.ts';
+import { toAbsolutePath, displayPath } from '../sys/files/paths.ts';
+import type { FullFile } from '../sys/files/read-file.ts';
 import { readForChange, writeChange, type NewContent } from './shared/change-file.ts';
 import { defineTool } from './shared/define-tool.ts';
 import { FILE_PATH, FILE_PATH_ALIASES, UTF_8 } from './shared/common-arguments.ts';
@@ -31,17 +31,17 @@ export const writeTool = defineTool({
     file_text: 'content',
     file_content: 'content',
   },
-  describe: (input, { cwd }) => ({ ...NO_ACCESS, writes: [absolutePath(input.file_path, cwd)] }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, writes: [toAbsolutePath(input.file_path, cwd)] }),
   proposes: (input, { cwd }) => [
     {
-      path: absolutePath(input.file_path, cwd),
+      path: toAbsolutePath(input.file_path, cwd),
       before: null,
       after: input.content,
       everywhere: false,
     },
   ],
   async run(input, context) {
-    const path = absolutePath(input.file_path, context.cwd);
+    const path = toAbsolutePath(input.file_path, context.cwd);
     const shown = displayPath(path, context.cwd);
     const before = await readPrevious(path, context);
     const { kept, ...content } = contentLike(shown, before, input.content);
@@ -52,7 +52,7 @@ export const writeTool = defineTool({
   },
 });
 
-async function readPrevious(path: string, context: ToolContext): Promise<WholeFile | 'nothing'> {
+async function readPrevious(path: string, context: ToolContext): Promise<FullFile | 'nothing'> {
   try {
     return await readForChange(path, context);
   } catch (thrown) {
@@ -64,7 +64,7 @@ async function readPrevious(path: string, context: ToolContext): Promise<WholeFi
 /** Makes the new content, with the encoding, the byte order mark and the line ends that the file had. */
 function contentLike(
   shown: string,
-  before: WholeFile | 'nothing',
+  before: FullFile | 'nothing',
   content: string,
 ): NewContent & { readonly kept: string } {
   if (before === 'nothing') {

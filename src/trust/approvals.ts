@@ -1,12 +1,12 @@
 import { previewProjectFile } from '../config/load.ts';
 import { isUtf8 } from 'node:buffer';
 import { UsageError } from '../base/errors.ts';
-import { absolutePath, isInside } from '../sys/paths.ts';
-import { projectRoot } from '../sys/project-directories.ts';
-import { readProjectFile, TRUST_ALL } from '../sys/project-file.ts';
-import { sha256 } from '../sys/read-file.ts';
-import { resolveInRoots } from '../sys/real-path.ts';
 import { escapeLine } from '../config/message-text.ts';
+import { toAbsolutePath, isInside } from '../sys/files/paths.ts';
+import { projectRoot } from '../sys/files/project-directories.ts';
+import { readProjectFile, TRUST_ALL } from '../sys/files/project-file.ts';
+import { hashContent } from '../sys/files/read-file.ts';
+import { resolveInRoots } from '../sys/files/real-path.ts';
 import { AnswerStore, type SavedAnswer } from './saved-answers.ts';
 import { savedModeName, ModeStore, type SavedMode } from './saved-modes.ts';
 import { approvalDirectory, type StateOptions } from './state-directory.ts';
@@ -85,7 +85,7 @@ export class Approvals {
     for (const { file, reading } of chosen) {
       if (reading.kind !== 'read') continue;
       const { kind, path } = file;
-      const entry = { kind, path, sha256: sha256(reading.bytes), project: this.#project };
+      const entry = { kind, path, sha256: hashContent(reading.bytes), project: this.#project };
       const state = trustStateOf(trusted.get(entryKey(entry)), entry.sha256);
       if (state === 'trusted') continue;
       const grants = await this.#grants(file, reading.bytes);
@@ -179,7 +179,7 @@ export class Approvals {
 
   /** Returns the path as written and its real path. */
   #places(path: string): readonly string[] {
-    const place = absolutePath(path, this.#place.cwd, this.#place.home);
+    const place = toAbsolutePath(path, this.#place.cwd, this.#place.home);
     return [place, resolveInRoots(place, []).real];
   }
 

@@ -1,15 +1,15 @@
+import type { StateOptions } from './state-directory.ts';
+import { findProjectFiles, type ProjectFile, type UnusableFile } from './project-files.ts';
+import { entryKey, type TrustEntry } from './trust-store.ts';
+import { decodeUtf8 } from '../agents/loader/read-text.ts';
 import {
   type ProjectFileName,
   type ProjectFileReading,
   readProjectFile,
   TRUST_ALL,
-} from '../sys/project-file.ts';
-import { sha256 } from '../sys/read-file.ts';
-import type { StateOptions } from './state-directory.ts';
-import { findProjectFiles, type ProjectFile, type UnusableFile } from './project-files.ts';
-import { entryKey, type TrustEntry } from './trust-store.ts';
-import { isInside } from '../sys/paths.ts';
-import { decodeUtf8 } from '../agents/loader/read-text.ts';
+} from '../sys/files/project-file.ts';
+import { isInside } from '../base/path-inside.ts';
+import { hashContent } from '../sys/files/read-file.ts';
 
 /** The most bytes that one listing reads. */
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -88,7 +88,7 @@ export function listFile({ file, reading }: ReadProjectFile, trusted: TrustedFil
       return { ...UNKNOWN, kind, path, state: 'unusable', reason };
     }
     case 'read': {
-      const hash = sha256(reading.bytes);
+      const hash = hashContent(reading.bytes);
       const state = trustStateOf(known, hash);
       const size = reading.bytes.length;
       return { kind, path, state, size, sha256: hash, trustedOn, reason: null };

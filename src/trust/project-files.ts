@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { namesIn } from '../sys/directory-names.ts';
-import { PROJECT_AGENT_MEMORY } from '../sys/memory-places.ts';
-import type { ProjectFileKind, ProjectFileRequest } from '../sys/project-file.ts';
+import { firstDirectoryNames } from '../sys/files/directory-names.ts';
+import { PROJECT_MEMORY_DIRECTORIES } from '../sys/files/memory-directories.ts';
+import type { ProjectFileKind, ProjectFileRequest } from '../sys/files/project-file.ts';
 import { INDEX_NAME } from '../tools/memory/index-file.ts';
 import { projectClaudeFiles } from '../config/claude-files.ts';
 import { findConfigFiles } from '../config/find-config-files.ts';
@@ -88,9 +88,9 @@ function definitionFiles<T extends { readonly name: string }>(
 
 /** Returns the notes of agents that would be part of their prompts. */
 function memoryFiles(boundary: string): readonly ProjectFile[] {
-  const tops = PROJECT_AGENT_MEMORY.map((name) => join(boundary, name));
+  const tops = PROJECT_MEMORY_DIRECTORIES.map((name) => join(boundary, name));
   return tops.flatMap((top) =>
-    namesIn(top).map((agent) => ({
+    firstDirectoryNames(top).map((agent) => ({
       kind: 'memory' as const,
       path: join(top, agent, INDEX_NAME),
       boundary,

@@ -1,4 +1,8 @@
 import { MusterError } from '../base/errors.ts';
+import { approvalDirectory, type StateOptions } from './state-directory.ts';
+import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
+import { dirname } from 'node:path';
+import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
 import {
   TRUST_ALL,
   TRUST_NOTHING,
@@ -6,12 +10,8 @@ import {
   type ProjectTrust,
   type TrustVerdict,
   readProjectFile,
-} from '../sys/project-file.ts';
-import { approvalDirectory, type StateOptions } from './state-directory.ts';
-import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
-import { dirname } from 'node:path';
-import { sha256 } from '../sys/read-file.ts';
-import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
+} from '../sys/files/project-file.ts';
+import { hashContent } from '../sys/files/read-file.ts';
 
 /** A file of a project for which a program decides about trust. */
 export interface ProjectFileToTrust extends ProjectFileName {
@@ -80,7 +80,7 @@ export function isTrustedMemory(path: string, trust: ProjectTrust): boolean {
   const hash = (): string => {
     const place = { ...file, boundary: dirname(path), maxBytes: DIRECTORY_BYTES };
     const reading = readProjectFile(place, TRUST_ALL);
-    return sha256(reading.kind === 'read' ? reading.bytes : '');
+    return hashContent(reading.kind === 'read' ? reading.bytes : '');
   };
   return trust.judge(file, hash).state === 'trusted';
 }

@@ -2,7 +2,7 @@ import { MusterError } from '../base/errors.ts';
 import type { StandingRules } from '../engine/task/user-approvals.ts';
 import { parseRule, type RuleText } from '../policy/rules/rules.ts';
 import type { PermissionRule } from '../protocol/permission.ts';
-import { projectRoot } from '../sys/project-directories.ts';
+import { projectRoot } from '../sys/files/project-directories.ts';
 import type { SavedAnswers } from './saved-answers.ts';
 
 export interface StandingRulesOptions {

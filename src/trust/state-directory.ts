@@ -1,8 +1,8 @@
 import { UsageError } from '../base/errors.ts';
-import { isInside } from '../sys/paths.ts';
-import { projectRoot } from '../sys/project-directories.ts';
-import { resolveInRoots } from '../sys/real-path.ts';
 import { dataDirectory, type UserEnvironment } from '../config/paths.ts';
+import { isInside } from '../sys/files/paths.ts';
+import { projectRoot } from '../sys/files/project-directories.ts';
+import { resolveInRoots } from '../sys/files/real-path.ts';
 
 export interface StateOptions extends UserEnvironment {
   /** Absolute and real. */

@@ -8,7 +8,7 @@ import { nodeFiles } from '../store/files/node-files.ts';
 import { OwnerLocks } from '../store/locks/owner-locks.ts';
 import { createProcessPort } from '../store/locks/process-identity.ts';
 import { storageError } from '../store/files/storage-error.ts';
-import { readAtMost } from '../sys/read-at-most.ts';
+import { readWithLimit } from '../sys/files/read-at-most.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
@@ -54,7 +54,7 @@ export class StateFile {
       if ((stats.mode & WRITABLE_BY_OTHERS) !== 0) {
         throw this.#unusable(`others can write to it (mode ${(stats.mode & 0o777).toString(8)})`);
       }
-      const bytes = readAtMost(fd, MAX_BYTES);
+      const bytes = readWithLimit(fd, MAX_BYTES);
       if (bytes === undefined) throw this.#unusable(`it is larger than ${MAX_BYTES} bytes`);
       return bytes.toString('utf8');
     } finally {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
-import type { ProjectFileKind, ProjectFileName } from '../sys/project-file.ts';
+import type { ProjectFileKind, ProjectFileName } from '../sys/files/project-file.ts';
 import { StateFile } from './state-file.ts';
 
 /** The content of a file that the user has approved. */

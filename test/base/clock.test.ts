@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clockShift, systemClock } from '../../src/base/clock.ts';
+import { measureClockShift, systemClock } from '../../src/base/clock.ts';
 
 describe('clockShift', () => {
   it.each([
@@ -9,7 +9,7 @@ describe('clockShift', () => {
     ['a clock that was set back', 1_000, 3_601_000.4, -3_600_000],
     ['a clock that was set by a tenth of a second', 1_100, 1_000, 100],
   ])('of %s', (_, now, monotonic, shift) => {
-    expect(clockShift({ now: () => now, monotonic: () => monotonic })).toBe(shift);
+    expect(measureClockShift({ now: () => now, monotonic: () => monotonic })).toBe(shift);
   });
 });
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { standStill } from '../../src/base/clock.ts';
-import { deadlineAfter, Deadlines } from '../../src/base/deadlines.ts';
+import { pauseClockDuring } from '../../src/base/clock.ts';
+import { startDeadline, Deadlines } from '../../src/base/deadlines.ts';
 
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
@@ -67,9 +67,9 @@ describe('Deadlines', () => {
 
 it('does not count the time in which the process was stopped', async () => {
   const fired: string[] = [];
-  deadlineAfter(60, () => void fired.push('limit'));
+  startDeadline(60, () => void fired.push('limit'));
   // All that is due comes in the next round of timers, but for what has time left.
-  standStill(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200));
+  pauseClockDuring(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200));
   await new Promise((resolve) => void setTimeout(resolve, 0));
   expect(fired).toEqual([]);
   await vi.waitFor(() => expect(fired).toEqual(['limit']));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { foldName, foldWords } from '../../src/base/fold-name.ts';
+import { foldName, foldNameWords } from '../../src/base/fold-name.ts';
 
 describe('foldName', () => {
   it.each([
@@ -39,6 +39,6 @@ describe('foldWords', () => {
     ['agent2Test', 'agent2-test'],
     ['*_expert', '*-expert'],
   ])('of %s are %s', (name, words) => {
-    expect(foldWords(name)).toBe(words);
+    expect(foldNameWords(name)).toBe(words);
   });
 });

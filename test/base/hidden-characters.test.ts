@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutHidden } from '../../src/base/hidden-characters.ts';
+import { removeHiddenCharacters } from '../../src/base/hidden-characters.ts';
 
 test.each<[what: string, text: string, shown: string, hidden: number]>([
   ['plain text', 'a\tb\nc', 'a\tb\nc', 0],
@@ -12,5 +12,5 @@ test.each<[what: string, text: string, shown: string, hidden: number]>([
   ['a text in variants of letters', 'a\ufe01b\u{e0101} \ufe02', 'ab ', 3],
   ['a text in variants alone', '\ufe01\ufe02', '', 2],
 ])('%s', (_, text, shown, hidden) => {
-  expect(withoutHidden(text)).toEqual({ text: shown, hidden });
+  expect(removeHiddenCharacters(text)).toEqual({ text: shown, hidden });
 });

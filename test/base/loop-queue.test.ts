@@ -62,7 +62,7 @@ it('does what follows a piece before it takes up the next', async () => {
   const queue = new LoopQueue();
   const seen: string[] = [];
   const work = async (name: string) => {
-    await queue.round();
+    await queue.waitForTurn();
     seen.push(`${name} begins`);
     await Promise.resolve();
     await Promise.resolve();

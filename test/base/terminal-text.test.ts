@@ -1,7 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonText } from '../../src/base/json-text.ts';
-import { terminalText, TerminalText, type TerminalContext } from '../../src/base/terminal-text.ts';
+import { toPrintableJson } from '../../src/base/printable-json.ts';
+import {
+  sanitizeForTerminal,
+  TerminalSanitizer,
+  type TerminalContext,
+} from '../../src/base/terminal-text.ts';
 
 const ESC = '\u001b';
 const CONTEXTS = ['prose', 'exact', 'plain'] as const;
@@ -31,7 +35,7 @@ describe('prose', () => {
     ['half \ud83d and \ude00', 'half \ufffd and \ufffd'],
     ['line\u2028end', 'line⟨U+2028⟩end'],
   ])('%j', (text, expected) => {
-    expect(terminalText(text, 'prose')).toBe(expected);
+    expect(sanitizeForTerminal(text, 'prose')).toBe(expected);
   });
 });
 
@@ -45,20 +49,23 @@ describe('exact shows all there is', () => {
     ['a\u202eb', 'a⟨U+202E⟩b'],
     ['ünïcödé 日本', 'ünïcödé 日本'],
   ])('%j', (text, expected) => {
-    expect(terminalText(text, 'exact')).toBe(expected);
+    expect(sanitizeForTerminal(text, 'exact')).toBe(expected);
   });
 });
 
 it('plain keeps every character that is no control', () => {
-  expect(terminalText(`a\u202eb\u200b\r\n${ESC}[31mc\u0008`, 'plain')).toBe('a\u202eb\u200b\r\nc');
+  expect(sanitizeForTerminal(`a\u202eb\u200b\r\n${ESC}[31mc\u0008`, 'plain')).toBe(
+    'a\u202eb\u200b\r\nc',
+  );
 });
 
 it.each(CONTEXTS)('%s: what is taken for harmless at a glance is harmless', (context) => {
   for (let code = 0; code < 0x3000; code += 1) {
     const text = `a${String.fromCharCode(code)}b`;
-    const machine = new TerminalText(context);
+    const machine = new TerminalSanitizer(context);
     const shown = machine.write(text) + machine.end();
-    if (terminalText(text, context) !== shown) expect(terminalText(text, context)).toBe(shown);
+    if (sanitizeForTerminal(text, context) !== shown)
+      expect(sanitizeForTerminal(text, context)).toBe(shown);
   }
 });
 
@@ -80,7 +87,7 @@ const hostile = fc.oneof(
 it('never lets a forbidden character through', () => {
   fc.assert(
     fc.property(hostile, fc.constantFrom(...CONTEXTS), (text, context) => {
-      const clean = terminalText(text, context);
+      const clean = sanitizeForTerminal(text, context);
       expect(clean.isWellFormed()).toBe(true);
       // oxlint-disable-next-line no-control-regex -- what is looked for
       expect(clean).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/);
@@ -96,14 +103,14 @@ it('gives the same however the text is cut into chunks', () => {
   const cuts = fc.array(fc.nat(5_200), { maxLength: 8 });
   fc.assert(
     fc.property(hostile, cuts, fc.constantFrom(...CONTEXTS), (text, places, context) => {
-      expect(inChunks(text, places, context)).toBe(terminalText(text, context));
+      expect(inChunks(text, places, context)).toBe(sanitizeForTerminal(text, context));
     }),
     { numRuns: 3_000 },
   );
 });
 
 function inChunks(text: string, places: readonly number[], context: TerminalContext): string {
-  const machine = new TerminalText(context);
+  const machine = new TerminalSanitizer(context);
   const ends = [...places.toSorted((a, b) => a - b), text.length];
   let start = 0;
   let clean = '';
@@ -116,7 +123,7 @@ function inChunks(text: string, places: readonly number[], context: TerminalCont
 
 it('a sequence that never ends swallows no more than a bound', () => {
   for (const start of [`${ESC}]`, `${ESC}P`, '\u009f', `${ESC}[`, `${ESC}(`]) {
-    const clean = terminalText(start + '1'.repeat(10_000), 'prose');
+    const clean = sanitizeForTerminal(start + '1'.repeat(10_000), 'prose');
     expect(clean.length).toBeGreaterThan(5_000);
   }
 });
@@ -124,9 +131,9 @@ it('a sequence that never ends swallows no more than a bound', () => {
 it('JSON is the same value, and nothing in it steers a terminal', () => {
   fc.assert(
     fc.property(hostile, (text) => {
-      const json = jsonText({ text });
+      const json = toPrintableJson({ text });
       expect(JSON.parse(json)).toEqual({ text });
-      expect(terminalText(json, 'exact')).toBe(json);
+      expect(sanitizeForTerminal(json, 'exact')).toBe(json);
     }),
     { numRuns: 2_000 },
   );

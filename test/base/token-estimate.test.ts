@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
-import { estimateTokens, lengthWithin, tokensIn } from '../../src/base/token-estimate.ts';
+import {
+  estimateTokens,
+  prefixLengthWithin,
+  estimateTokensUnrounded,
+} from '../../src/base/token-estimate.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** About what a message or a tool result has; a file that is longer gives several. */
@@ -45,7 +49,7 @@ function truth(text: string): number {
 /** Shares of the true count, the smallest first. */
 function errorsOf(samples: readonly string[]): readonly number[] {
   return samples
-    .map((sample) => Math.abs(tokensIn(sample) / truth(sample) - 1))
+    .map((sample) => Math.abs(estimateTokensUnrounded(sample) / truth(sample) - 1))
     .toSorted((a, b) => a - b);
 }
 
@@ -160,7 +164,7 @@ describe('estimateTokens', () => {
     'of a run of %j grows with it, whatever its letters say of words',
     (pair) => {
       const run = pair.repeat(400);
-      expect(tokensIn(run)).toBeGreaterThan(run.length / 5);
+      expect(estimateTokensUnrounded(run)).toBeGreaterThan(run.length / 5);
     },
   );
 
@@ -168,7 +172,10 @@ describe('estimateTokens', () => {
     const text = fc.string({ unit: 'binary', maxLength: 200 });
     fc.assert(
       fc.property(text, text, (a, b) => {
-        const [whole, parts] = [tokensIn(a + b), tokensIn(a) + tokensIn(b)];
+        const [whole, parts] = [
+          estimateTokensUnrounded(a + b),
+          estimateTokensUnrounded(a) + estimateTokensUnrounded(b),
+        ];
         expect(whole).toBeGreaterThanOrEqual(0);
         expect(parts).toBeGreaterThanOrEqual(whole - 3);
       }),
@@ -179,11 +186,11 @@ describe('estimateTokens', () => {
 describe('lengthWithin', () => {
   it('is about where the tokens end', () => {
     for (const text of [fixture('english'), fixture('chinese'), 'x'.repeat(3_000), log(30)]) {
-      const half = tokensIn(text) / 2;
-      const taken = tokensIn(text.slice(0, lengthWithin(text, half)));
+      const half = estimateTokensUnrounded(text) / 2;
+      const taken = estimateTokensUnrounded(text.slice(0, prefixLengthWithin(text, half)));
       expect(taken).toBeGreaterThan(half - 4);
       expect(taken).toBeLessThan(half + 4);
-      expect(lengthWithin(text, 1e9)).toBe(text.length);
+      expect(prefixLengthWithin(text, 1e9)).toBe(text.length);
     }
   });
 });

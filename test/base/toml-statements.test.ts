@@ -1,10 +1,10 @@
 import { array, assert, boolean, dictionary, integer, oneof, property, string } from 'fast-check';
 import { parse, stringify } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { statements } from '../../src/base/toml-statements.ts';
+import { locateKeys } from '../../src/base/toml-statements.ts';
 
 function linesOf(document: string) {
-  return [...statements(document, parse)].map(({ path, line }) => `${path.join('.')}@${line}`);
+  return [...locateKeys(document, parse)].map(({ path, line }) => `${path.join('.')}@${line}`);
 }
 
 describe('the lines of keys', () => {
@@ -24,7 +24,7 @@ describe('the lines of keys', () => {
     const table = dictionary(string(), leaf);
     assert(
       property(dictionary(string({ minLength: 1 }), table), (value) => {
-        const found = [...statements(stringify(value), parse)].map(({ path }) => path);
+        const found = [...locateKeys(stringify(value), parse)].map(({ path }) => path);
         for (const [section, keys] of Object.entries(value)) {
           for (const key of Object.keys(keys)) expect(found).toContainEqual([section, key]);
         }

@@ -9,8 +9,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig, readConfig } from '../../src/config/load.ts';
-import { TRUST_ALL } from '../../src/sys/project-file.ts';
 import { makePlace, write } from './support.ts';
+import { TRUST_ALL } from '../../src/sys/files/project-file.ts';
 
 const source = { kind: 'config', where: 'FILE' } as const;
 

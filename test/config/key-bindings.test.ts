@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TRUST_ALL } from '../../src/sys/project-file.ts';
+import { TRUST_ALL } from '../../src/sys/files/project-file.ts';
 import { loadConfig, readConfig } from '../../src/config/load.ts';
 import { makePlace, problemsIn } from './support.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
-import { TRUST_ALL } from '../../src/sys/project-file.ts';
+import { TRUST_ALL } from '../../src/sys/files/project-file.ts';
 import { loadConfig, readConfig } from '../../src/config/load.ts';
 import { makePlace, problemsIn, write } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { nearestFirst } from '../../src/base/near-names.ts';
 import { dataDirectory, userConfigDirectory } from '../../src/config/paths.ts';
 import { quoteValue } from '../../src/config/message-text.ts';
+import { sortByNearness } from '../../src/base/name-suggestions.ts';
 
 const home = '/home/me';
 
@@ -31,7 +31,7 @@ it.each([
 });
 
 it('sorts by nearness', () => {
-  expect(nearestFirst('Max_Dept', ['nested', 'max_tasks', 'max_depth'])).toEqual([
+  expect(sortByNearness('Max_Dept', ['nested', 'max_tasks', 'max_depth'])).toEqual([
     'max_depth',
     'max_tasks',
     'nested',

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
-import { TRUST_NOTHING } from '../../src/sys/project-file.ts';
+import { TRUST_NOTHING } from '../../src/sys/files/project-file.ts';
 import { readConfig, type ConfigInputs } from '../../src/config/load.ts';
 
 const made: string[] = [];

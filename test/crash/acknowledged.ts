@@ -1,7 +1,7 @@
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { Message, ToolResultPart } from '../../src/protocol/message.ts';
 import type { RequestPrefix } from '../../src/protocol/model.ts';
-import { bareOutside, markOutside } from '../../src/protocol/outside-text.ts';
+import { unmarkOutside, markOutside } from '../../src/protocol/outside-text.ts';
 import type { WireMessage } from '../../src/testing/index.ts';
 
 /** A change outside, found to have been made, and the call that means to make it. */
@@ -60,7 +60,7 @@ export function withBareResults(told: Told): Told {
     ...message,
     toolResults: message.toolResults.map((result) => ({
       ...result,
-      text: bareOutside(result.text),
+      text: unmarkOutside(result.text),
     })),
   }));
   return { ...told, messages };

@@ -22,7 +22,7 @@ import {
   type Scenario,
   type ScenarioAnswer,
 } from './scenario.ts';
-import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
+import { createUnavailableSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
 
 /** Told of everything that leaves the engine, at the moment when it does. */
@@ -120,7 +120,7 @@ export function engineOver(
     home: '/home/me',
     stateDirectories: ['/home/me/.local/share/muster'],
     sandboxed: () => Promise.resolve(true),
-    sandbox: noSandbox('a test', 'none is needed'),
+    sandbox: createUnavailableSandbox('a test', 'none is needed'),
     inbox: new Inbox({ onAsk: 'deny', standing: null }),
     onEvent: (event) => witness.printed(copyOf(event)),
     onFault: (_task, thrown) => void faults.push(thrown),

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../src/base/json.ts';
 import { openFileStore } from '../../src/store/file-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
-import { findProcesses } from '../../src/sys/process-table.ts';
+import { findProcesses } from '../../src/sys/processes/process-table.ts';
 import { runMuster } from '../e2e/muster.ts';
 import { readLogs, wrongIn, type Logs } from './check-logs.ts';
 import { processesOf, type KilledRun } from './killed-run.ts';

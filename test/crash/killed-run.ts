@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../src/base/ids.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
-import { findProcesses } from '../../src/sys/process-table.ts';
+import { findProcesses } from '../../src/sys/processes/process-table.ts';
 import type { FakeModelProcess } from '../../src/testing/fake-model-process.ts';
 import { Sandbox, startMuster, type Finished, type Running } from '../e2e/muster.ts';
 import type { Acknowledged, Effect } from './acknowledged.ts';

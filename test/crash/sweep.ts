@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findProcesses } from '../../src/sys/process-table.ts';
+import { findProcesses } from '../../src/sys/processes/process-table.ts';
 import type { Finished, Sandbox } from '../e2e/muster.ts';
 import { describe } from '../e2e/processes.ts';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bareOutside } from '../../src/protocol/outside-text.ts';
+import { unmarkOutside } from '../../src/protocol/outside-text.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import {
   assertAppendOnly,
@@ -109,7 +109,7 @@ async function expectKept(files: readonly Buffer[]): Promise<void> {
   const logged = loggedTexts(eventsOf(run));
   expect(sent).toHaveLength(calls.length);
   // What came is in the log as it came, and in the request within one boundary that it can't leave.
-  expect(sent.map(bareOutside)).toEqual(logged.map((text) => text.toWellFormed()));
+  expect(sent.map(unmarkOutside)).toEqual(logged.map((text) => text.toWellFormed()));
   for (const text of sent) {
     expect(text.match(/<\/?outside\b/g)).toHaveLength(2);
     expect(text).not.toMatch(/<\/?system-reminder|^Human:|<\|im_start/m);

@@ -24,7 +24,7 @@ import {
 import { MODEL, rootRights, SETTINGS, WORKER } from './support.ts';
 import { VirtualDeadlines, VirtualTime } from './virtual-time.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
-import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
+import { createUnavailableSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
 import { applyEvent, foldEvents } from '../../src/protocol/state/fold.ts';
 import type { TaskState } from '../../src/protocol/state/task-state.ts';
@@ -188,7 +188,7 @@ class Life {
       home: '/home/me',
       stateDirectories: [],
       sandboxed: () => Promise.resolve(true),
-      sandbox: noSandbox('a test', 'none is needed'),
+      sandbox: createUnavailableSandbox('a test', 'none is needed'),
       inbox: new Inbox({ onAsk: 'deny', standing: null }),
       onEvent: (event, { state }) => this.seeEvent(event, state),
       onSignal: () => {},

@@ -24,7 +24,7 @@ import type { SkillDefinition } from '../../src/protocol/skill.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
-import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
+import { createUnavailableSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { VirtualDeadlines, type VirtualTime } from './virtual-time.ts';
 import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
 import type { ContextSource } from '../../src/protocol/project-context.ts';
@@ -180,7 +180,7 @@ export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEn
     home: '/home/me',
     stateDirectories: [],
     sandboxed: () => Promise.resolve(true),
-    sandbox: noSandbox('a test', 'none is needed'),
+    sandbox: createUnavailableSandbox('a test', 'none is needed'),
     inbox,
     onEvent: (event) => void events.push(event),
     onSignal: () => {},

@@ -1,4 +1,4 @@
-import type { Fault as CountedFault } from '../../src/protocol/fault.ts';
+import type { ModelFault as CountedFault } from '../../src/protocol/fault.ts';
 import type { EndStatus } from '../../src/protocol/result.ts';
 import type { Answer, Fault, WireProtocol } from '../../src/testing/index.ts';
 

@@ -12,9 +12,9 @@ import type { ProtocolName } from '../../src/model/providers/vendors.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
-import { createHttpFetch } from '../../src/sys/http.ts';
-import type { HttpFetch } from '../../src/sys/http-types.ts';
-import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
+import { createHttpFetch } from '../../src/sys/http/http-fetch.ts';
+import type { HttpFetch } from '../../src/sys/http/http-types.ts';
+import { createUnavailableSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import {
   startFakeModel,
   type AnswerHandler,
@@ -173,7 +173,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     home: directory,
     stateDirectories: [],
     sandboxed: () => Promise.resolve(true),
-    sandbox: noSandbox('a test', 'none is needed'),
+    sandbox: createUnavailableSandbox('a test', 'none is needed'),
     inbox: new Inbox({ onAsk: 'deny', standing: null }),
     onEvent: (event) => void events.push(event),
     onSignal: () => {},

@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openSandbox } from '../../src/sys/sandbox/open-sandbox.ts';
-import { answerStartCheck } from '../../src/sys/start-check.ts';
+import { answerStartCheck } from '../../src/sys/processes/start-check.ts';
 import type { Confinement } from '../../src/sys/sandbox/sandbox.ts';
 import { needs } from '../needs.ts';
 import { SHELL_COMMANDS, SHELL_FILES } from './cases/shell-commands.ts';
@@ -38,7 +38,7 @@ async function runAll(
     path: '/usr/bin:/bin',
     roots: [root],
     records: join(world.place('data'), 'records'),
-    surroundings: {
+    hostPaths: {
       homes: [world.place('home')],
       stateDirectories: [world.place('data')],
       runtimeDirectories: [],

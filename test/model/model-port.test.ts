@@ -12,7 +12,6 @@ import { discoverModels } from '../../src/model/discover-models.ts';
 import { userMessage } from '../../src/protocol/message.ts';
 import type { ModelPort } from '../../src/protocol/model.ts';
 import type { Environment } from '../../src/sys/env.ts';
-import { createHttpFetch } from '../../src/sys/http.ts';
 import {
   adapterDeps,
   answerWith,
@@ -23,6 +22,7 @@ import {
   serve,
 } from './adapters/support.ts';
 import { WIRES } from './adapters/wires.ts';
+import { createHttpFetch } from '../../src/sys/http/http-fetch.ts';
 
 const LIMITS = {
   connectMs: 20_000,

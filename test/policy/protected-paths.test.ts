@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { isProtectedPath } from '../../src/policy/protected-paths.ts';
-import { foldedName } from '../../src/sys/folded-name.ts';
+import { foldFileName } from '../../src/sys/files/folded-name.ts';
 import {
   PROTECTED_ENDINGS,
   PROTECTED_IN_GIT_DIRECTORY,
   PROTECTED_PATHS,
-} from '../../src/sys/protected-names.ts';
+} from '../../src/sys/files/protected-names.ts';
 import { HOME, ROOT } from './support.ts';
 
 const place = { roots: [ROOT], stateDirectories: [`${HOME}/.config/muster`] };
@@ -99,7 +99,7 @@ test('in nested roots only the path below the inner root counts', () => {
 
 test('the names in the list are written as they are compared', () => {
   const all = [...PROTECTED_PATHS, ...PROTECTED_ENDINGS, ...PROTECTED_IN_GIT_DIRECTORY];
-  expect(all.map((path) => path.split('/').map(foldedName).join('/'))).toEqual(all);
+  expect(all.map((path) => path.split('/').map(foldFileName).join('/'))).toEqual(all);
   expect(new Set(all).size).toBe(all.length);
 });
 

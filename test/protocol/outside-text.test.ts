@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { byteLength } from '../../src/base/text.ts';
-import { bareOutside, drawNonce, markOutside } from '../../src/protocol/outside-text.ts';
+import { unmarkOutside, drawNonce, markOutside } from '../../src/protocol/outside-text.ts';
 
 it('marked text parses back to exactly the bare text, and costs less than 60 bytes', () => {
   const piece = fc.constantFrom(
@@ -22,7 +22,7 @@ it('marked text parses back to exactly the bare text, and costs less than 60 byt
     fc.property(text, (bare) => {
       const nonce = drawNonce(bare);
       const marked = markOutside(bare, nonce);
-      expect(bareOutside(marked)).toBe(bare);
+      expect(unmarkOutside(marked)).toBe(bare);
       expect(bare).not.toContain(nonce);
       expect(marked.split(nonce).length).toBe(3);
     }),

@@ -3,7 +3,7 @@ import { useFigures, shortCount, shortDuration, utcText } from '../../src/report
 import { receiptRows } from '../../src/report/receipt-rows.ts';
 import { treeReport } from '../../src/report/tree-report.ts';
 import { turnLines } from '../../src/report/turn-lines.ts';
-import { NO_USE } from '../../src/protocol/state/ledger.ts';
+import { NO_USAGE_TOTAL } from '../../src/protocol/state/ledger.ts';
 import { turnEnded } from '../store/fixture-data.ts';
 import { asked, BEGIN, child, ended, logOf, sourceOf, STARTED } from './logs.ts';
 
@@ -54,7 +54,7 @@ describe('the report of a tree', () => {
       from: BEGIN,
       to: BEGIN + 90,
       reported: { answers: 1, costUsd: 0.25 },
-      estimated: NO_USE,
+      estimated: NO_USAGE_TOTAL,
     });
   });
 
@@ -154,8 +154,8 @@ it('a receipt in lines: hashes shortened, exit codes, what was moved', () => {
 });
 
 it('figures are short, and say what is estimated or not known', () => {
-  const one = { ...NO_USE, answers: 1, costUsd: 0.5 };
-  expect(useFigures({ reported: one, estimated: NO_USE })).toEqual({
+  const one = { ...NO_USAGE_TOTAL, answers: 1, costUsd: 0.5 };
+  expect(useFigures({ reported: one, estimated: NO_USAGE_TOTAL })).toEqual({
     tokens: '0',
     cost: '$0.5000',
   });
@@ -163,7 +163,9 @@ it('figures are short, and say what is estimated or not known', () => {
     tokens: '~0',
     cost: '~≥$1.0000',
   });
-  expect(useFigures({ reported: { ...one, unpriced: 1 }, estimated: NO_USE }).cost).toBe('?');
+  expect(useFigures({ reported: { ...one, unpriced: 1 }, estimated: NO_USAGE_TOTAL }).cost).toBe(
+    '?',
+  );
   expect([999, 1000, 999_949, 999_950].map(shortCount)).toEqual(['999', '1.0k', '999.9k', '1.0M']);
   expect([5, 59_900, 60_000, 3_599_999, 7_450_000].map(shortDuration)).toEqual([
     '0.01 s',

@@ -6,7 +6,7 @@ import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskEnded, taskSpec } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
 import { PowerLossFiles } from './power-loss-files.ts';
-import { sha256 } from '../../src/sys/read-file.ts';
+import { hashContent } from '../../src/sys/files/read-file.ts';
 
 const ONE = 'task00000001';
 const TWO = 'task00000002';
@@ -23,7 +23,7 @@ function open(dataDir: string): TaskStore {
 async function changer(store: TaskStore, id: string, held: readonly Buffer[]): Promise<void> {
   const log = store.create(taskSpec(id));
   for (const bytes of held) await store.putBackup(bytes);
-  const changed = held.map((bytes) => ({ path: '/w/a', before: sha256(bytes), after: null }));
+  const changed = held.map((bytes) => ({ path: '/w/a', before: hashContent(bytes), after: null }));
   log.append([
     {
       type: 'call.ended',
@@ -44,11 +44,11 @@ it('keeps the bytes of a file readable by their user only', async () => {
   const store = openFileStore({ dataDir, durability: 'safe', redact: () => 'redacted' });
   onTestFinished(() => store.close());
   await store.putBackup(BYTES);
-  const hash = sha256(BYTES);
+  const hash = hashContent(BYTES);
   expect(store.getBackup(hash)).toEqual(BYTES);
-  expect([store.hasBackup(hash), store.hasBackup(sha256('else'))]).toEqual([true, false]);
+  expect([store.hasBackup(hash), store.hasBackup(hashContent('else'))]).toEqual([true, false]);
   expect([
-    store.getBackup(sha256('else')),
+    store.getBackup(hashContent('else')),
     store.getBackup('../x'),
     store.hasBackup('../x'),
   ]).toEqual([null, null, false]);
@@ -65,7 +65,7 @@ it('survives a power loss once it is stored', async () => {
   const options = { dataDir: '/home/me/muster', durability: 'safe', files } as const;
   await openFileStore(options).putBackup(BYTES);
   files.losePower();
-  expect(openFileStore(options).getBackup(sha256(BYTES))).toEqual(BYTES);
+  expect(openFileStore(options).getBackup(hashContent(BYTES))).toEqual(BYTES);
 });
 
 it('is deleted with the last task whose log refers to it', async () => {
@@ -76,9 +76,9 @@ it('is deleted with the last task whose log refers to it', async () => {
   await writer.close();
   const store = open(dataDir);
   const former = () => readdirSync(join(dataDir, 'former')).toSorted();
-  expect(former()).toEqual([sha256(BYTES), sha256('one')].toSorted());
+  expect(former()).toEqual([hashContent(BYTES), hashContent('one')].toSorted());
   await store.delete([ONE]);
-  expect(former()).toEqual([sha256(BYTES)]);
+  expect(former()).toEqual([hashContent(BYTES)]);
   await store.delete([TWO]);
   expect(former()).toEqual([]);
 });
@@ -90,5 +90,5 @@ it('is deleted by a sweep if no log refers to it', async () => {
   await writer.putBackup(BYTES);
   await writer.close();
   await open(dataDir).sweep({ endedBefore: 0, maxTasks: 10 });
-  expect(readdirSync(join(dataDir, 'former'))).toEqual([sha256('named')]);
+  expect(readdirSync(join(dataDir, 'former'))).toEqual([hashContent('named')]);
 });

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { AnyTool, TodoItem, ToolContext, ToolOutput } from '../../src/protocol/tool.ts';
 import { createCommandSandbox } from '../../src/engine/calls/command-sandbox.ts';
-import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
+import { createUnavailableSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 import { appendNotes } from '../../src/tools/shared/output.ts';
 import { tempDirectory } from '../sys/temp.ts';
@@ -62,7 +62,7 @@ function makeContext(root: string, progress: string[]): ToolContext {
     cwd: root,
     roots: [root],
     judged: new Map(),
-    withheldBelow: () => null,
+    excludedPathsBelow: () => null,
     signal: new AbortController().signal,
     clock: systemClock,
     caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 2_000_000, toolMs: 600_000 },
@@ -83,7 +83,7 @@ function makeContext(root: string, progress: string[]): ToolContext {
     },
     shells: { start: () => Promise.reject(new Error('no shells here')) },
     sandbox: createCommandSandbox({
-      sandbox: noSandbox('a test', 'none is needed'),
+      sandbox: createUnavailableSandbox('a test', 'none is needed'),
       variableNames: [],
       taskId: 'task00000001',
       rights: {

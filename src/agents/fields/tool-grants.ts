@@ -1,7 +1,7 @@
 import type { LimitedTools, ToolLimit } from '../../protocol/agent.ts';
 import { specifierKind } from '../../protocol/specifier-kind.ts';
 import {
-  denyingRules,
+  findDenyRules,
   expandToolWord,
   grantedTools,
   type ToolGrant,
@@ -164,7 +164,7 @@ export function readToolDenials(
       const message = `\`${word}\` denies a pattern, which this field does not support; the whole tool is denied.`;
       reader.warn('tool-pattern', message, line);
     }
-    const partial = pattern === undefined ? denyingRules(word) : undefined;
+    const partial = pattern === undefined ? findDenyRules(word) : undefined;
     const denied = partial ?? toolNames(reader, pattern?.name ?? word);
     if (denied.length === 0) unknown.add(pattern?.name ?? word);
     for (const each of denied) (partial === undefined ? names : rules).add(each);

@@ -5,7 +5,7 @@ import type { Finding, Lint, LintContext } from './findings.ts';
 import { lintInactive } from './inactive-fields.ts';
 import { lintProblems } from './loading-problems.ts';
 import { lintExcessRights } from './excess-rights.ts';
-import { byteLength, oneLine } from '../../base/text.ts';
+import { byteLength, collapseWhitespace } from '../../base/text.ts';
 import { lookUpAgent } from '../find-agent.ts';
 
 /** Checks a definition and its file, and sorts the findings by line. Nothing is read, and the agent does not need to be trusted. */
@@ -106,7 +106,7 @@ const FIX =
 
 /** Reports a description that is of no use when the main agent chooses an agent. */
 function lintDescription(agent: AgentDefinition, { text }: LintContext): readonly Lint[] {
-  const description = oneLine(agent.description);
+  const description = collapseWhitespace(agent.description);
   const line = fieldLine(text, ['description']);
   if (description === '') {
     const message = 'There is no description: the main agent cannot know when to use it.';

@@ -1,5 +1,9 @@
 import type { Environment } from '../../sys/env.ts';
-import { openProjectFiles, type ProjectFiles, type ProjectTrust } from '../../sys/project-file.ts';
+import {
+  openProjectFiles,
+  type ProjectFiles,
+  type ProjectTrust,
+} from '../../sys/files/project-file.ts';
 import { DefinitionCollector, UNTRUSTED, type DiscoveryResult } from './discovery-result.ts';
 import type { ReferencedText } from './format.ts';
 import type { DefinitionKind } from './kind.ts';

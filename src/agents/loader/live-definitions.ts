@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { ProjectTrust } from '../../sys/project-file.ts';
+import type { ProjectTrust } from '../../sys/files/project-file.ts';
 import { readListedFiles, type DiscoverOptions, type ReadFiles } from './discover.ts';
 import type { DiscoveryResult } from './discovery-result.ts';
 import { listingFingerprint, pathsFingerprint } from './fingerprint.ts';

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { isInside } from '../../sys/paths.ts';
+import { isInside } from '../../sys/files/paths.ts';
 import type { DefinitionFormat } from './format.ts';
 import type { DefinitionKind, InstalledPlugin, SearchPath } from './kind.ts';
 import type { PathCache } from './path-cache.ts';

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { errorMessage } from '../../base/errors.ts';
-import { untrustedReason, type ProjectFileReading } from '../../sys/project-file.ts';
-import { readAtMost } from '../../sys/read-at-most.ts';
+import { explainUntrusted, type ProjectFileReading } from '../../sys/files/project-file.ts';
+import { readWithLimit } from '../../sys/files/read-at-most.ts';
 
 /** The most bytes that a file with definitions may have. */
 export const MAX_DEFINITION_BYTES = 4 * 1024 * 1024;
@@ -27,7 +27,7 @@ export function readTextFile(path: string): TextReading {
   }
   try {
     if (!fstatSync(descriptor).isFile()) return refused('not-a-file', 'Not a regular file.');
-    const bytes = readAtMost(descriptor, MAX_DEFINITION_BYTES);
+    const bytes = readWithLimit(descriptor, MAX_DEFINITION_BYTES);
     if (bytes !== undefined) return decodeUtf8(bytes);
     return refused('too-large', `Larger than ${MAX_DEFINITION_BYTES / 1024 / 1024} MB.`);
   } catch (error) {
@@ -55,7 +55,7 @@ export function projectText(reading: ProjectFileReading): TextReading {
       return decodeUtf8(reading.bytes);
     case 'untrusted': {
       const code = reading.verdict.state === 'new' ? 'untrusted' : 'changed';
-      return refused(code, untrustedReason(reading.verdict));
+      return refused(code, explainUntrusted(reading.verdict));
     }
     case 'refused':
       return refused(reading.code, reading.reason);

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { errorMessage, systemErrorCode } from '../../base/errors.ts';
-import { isInside } from '../../sys/paths.ts';
-import { isSecretPath } from '../../sys/secret-paths.ts';
+import { isInside } from '../../sys/files/paths.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { readTextFile, type TextReading } from './read-text.ts';
 
 /** Reads a file that a definition refers to, with `read`, if it lies inside the boundary and is no secret file. */

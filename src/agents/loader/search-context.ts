@@ -1,5 +1,5 @@
 import type { Environment } from '../../sys/env.ts';
-import { projectDirectories } from '../../sys/project-directories.ts';
+import { listProjectDirectories } from '../../sys/files/project-directories.ts';
 import { PathCache } from './path-cache.ts';
 import { userDirectories, type UserDirectories } from './user-directories.ts';
 
@@ -17,7 +17,7 @@ export interface SearchContext {
 
 export function createSearchContext(cwd: string, environment: Environment): SearchContext {
   const user = userDirectories(environment);
-  const directories = projectDirectories(cwd);
+  const directories = listProjectDirectories(cwd);
   const paths = new PathCache([...directories, user.home, user.config]);
   return { cwd, user, directories, root: directories.at(-1) ?? cwd, paths };
 }

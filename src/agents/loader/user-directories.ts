@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../../sys/env.ts';
-import { expandHome, isInside } from '../../sys/paths.ts';
+import { expandHome, isInside } from '../../sys/files/paths.ts';
 
 /** The user's own directories. */
 export interface UserDirectories {

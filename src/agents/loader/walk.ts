@@ -1,7 +1,7 @@
 import { opendirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { basename, join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../base/errors.ts';
-import { isInside } from '../../sys/paths.ts';
+import { isInside } from '../../sys/files/paths.ts';
 
 /** The most levels below a search path that are entered by default. */
 const MAX_DEPTH = 8;

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { withLineFeeds } from './split-front-matter.ts';
 import { shownMessage } from '../fields/clean-text.ts';
 import type { DefinitionFile, FileDefinitions, ReferencedText } from '../loader/format.ts';
-import { absolutePath } from '../../sys/paths.ts';
+import { toAbsolutePath } from '../../sys/files/paths.ts';
 
 /** A top-level field of a front matter or of a data file. */
 export interface Field {
@@ -83,6 +83,6 @@ export function flattenField(fields: Fields, name: string): Fields {
 /** Returns the text of another file that an agent file refers to. A relative path starts at the folder of the agent file. */
 export function readReferencedText(file: DefinitionFile, path: string): ReferencedText {
   if (file.readReferenced !== undefined)
-    return file.readReferenced(absolutePath(path, dirname(file.path)));
+    return file.readReferenced(toAbsolutePath(path, dirname(file.path)));
   return { ok: false, reason: 'Only the agent file itself can be read here.' };
 }

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../base/errors.ts';
-import { statements } from '../../base/toml-statements.ts';
+import { locateKeys } from '../../base/toml-statements.ts';
 import { normalizeText, unreadableFile, type Field, type FileFields } from './fields.ts';
 import { toJson } from './to-json.ts';
 
@@ -13,7 +13,7 @@ export async function parseTomlFields(text: string): Promise<FileFields> {
   try {
     const table = parse(toml, options);
     const lines = new Map<string, number>();
-    for (const { path, line } of statements(toml, (part) => parse(part, options))) {
+    for (const { path, line } of locateKeys(toml, (part) => parse(part, options))) {
       const [key] = path;
       if (key !== undefined && !lines.has(key)) lines.set(key, line);
     }

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import { oneLine, truncate } from '../../base/text.ts';
+import { collapseWhitespace, truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import { withoutControls } from '../fields/clean-text.ts';
 import type { FieldReader } from '../fields/field-reader.ts';
@@ -34,7 +34,7 @@ export function readSkillDescription(reader: FieldReader, body: string): string 
     'There is no `description`: the beginning of the text is used instead. Say what it does and when to use it.';
   reader.warn('missing-description', message, field?.line);
   const beginning = withoutControls(truncate(body, LOOKED_AT)).replace(/^(?:#.*\n|\s)+/, '');
-  return truncate(oneLine(beginning.split('\n\n', 1)[0] ?? ''), MAX_BEGINNING);
+  return truncate(collapseWhitespace(beginning.split('\n\n', 1)[0] ?? ''), MAX_BEGINNING);
 }
 
 export function readContext(reader: FieldReader): Pick<SkillDefinition, 'context' | 'agent'> {
@@ -76,7 +76,7 @@ export function readHint(reader: FieldReader): string | undefined {
   const hint = Array.isArray(value)
     ? value.map((each: JsonValue) => `[${fieldText(each) ?? ''}]`).join(' ')
     : fieldText(value);
-  return hint === undefined ? undefined : truncate(oneLine(hint), MAX_HINT);
+  return hint === undefined ? undefined : truncate(collapseWhitespace(hint), MAX_HINT);
 }
 
 export function readArgumentNames(reader: FieldReader): readonly string[] {

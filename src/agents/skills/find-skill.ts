@@ -1,5 +1,5 @@
-import { nearNames } from '../../base/near-names.ts';
-import { terminalText } from '../../base/terminal-text.ts';
+import { suggestNames } from '../../base/name-suggestions.ts';
+import { sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 
@@ -20,14 +20,14 @@ export function findSkill(name: string, skills: readonly SkillDefinition[]): Fou
   const wanted = truncate(name.trim().replace(/^\//, ''), MAX_SHOWN).toLowerCase();
   const skill = skills.find((each) => each.name.toLowerCase() === wanted);
   if (skill !== undefined) return { ok: true, skill };
-  const shown = terminalText(truncate(name.trim(), MAX_SHOWN), 'exact');
+  const shown = sanitizeForTerminal(truncate(name.trim(), MAX_SHOWN), 'exact');
   return { ok: false, message: `There is no skill \`${shown}\`.${hint(wanted, skills)}` };
 }
 
 function hint(wanted: string, skills: readonly SkillDefinition[]): string {
   const names = skills.map(({ name }) => name);
   if (names.length === 0) return ' There are none.';
-  const near = nearNames(wanted, names);
+  const near = suggestNames(wanted, names);
   const about = wanted === '' ? [] : skills.filter((skill) => mentions(skill, wanted));
   const fitting = [...new Set([...near, ...about.map(({ name }) => name)])];
   if (fitting.length > 0) return ` Similar: ${listed(fitting)}.`;

@@ -1,4 +1,4 @@
-import { byteLength, oneLine, truncate } from '../../base/text.ts';
+import { byteLength, collapseWhitespace, truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 
 /** The most bytes of all lines together: about 1,500 tokens, however many skills there are. */
@@ -42,7 +42,7 @@ export function listSkillsForPrompt(
 }
 
 function line({ name, description, context, argumentHint }: SkillDefinition, most: number): string {
-  const full = oneLine(description);
+  const full = collapseWhitespace(description);
   const shown = truncate(full, most);
   const about = `${shown}${shown.length < full.length ? '…' : ''}`;
   const takes = argumentHint === undefined ? '' : ` ${truncate(argumentHint, 60)}`;

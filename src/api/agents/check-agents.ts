@@ -14,8 +14,8 @@ import { attenuate, createRootRights } from '../../policy/attenuate.ts';
 import { TOOL_NAMES, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
 import { builtinTools } from '../../tools/index.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import { untrustedReason } from '../../sys/project-file.ts';
 import { createEnvironmentRedactor } from '../setup/secrets.ts';
+import { explainUntrusted } from '../../sys/files/project-file.ts';
 import { realDirectory } from '../setup/workspace.ts';
 import { chooseAgents } from './choose-agents.ts';
 import {
@@ -165,7 +165,7 @@ function untrustedFindings(
 ): readonly Finding[] {
   const verdict = untrusted.get(path);
   if (verdict === undefined) return [];
-  const message = `It does not act here. ${untrustedReason(verdict)}`;
+  const message = `It does not act here. ${explainUntrusted(verdict)}`;
   return [
     { code: 'untrusted', severity: 'note', path, line: null, agent: name, message, fix: null },
   ];

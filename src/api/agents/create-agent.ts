@@ -25,7 +25,7 @@ import {
   writeAgentFile,
 } from './write-agent-file.ts';
 import { decodeUtf8, MAX_DEFINITION_BYTES } from '../../agents/loader/read-text.ts';
-import { readNamedFile } from '../../sys/named-file.ts';
+import { readNamedFile } from '../../sys/files/named-file.ts';
 
 /**
  * The description of a new agent. A null field is taken from `from`, or else has the default of agents.

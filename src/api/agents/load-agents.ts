@@ -9,7 +9,7 @@ import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { readEnvironment, type Environment } from '../../sys/env.ts';
 import type { ModeGrant, PermissionMode } from '../../protocol/permission.ts';
-import type { ProjectTrust, UntrustedVerdict } from '../../sys/project-file.ts';
+import type { ProjectTrust, UntrustedVerdict } from '../../sys/files/project-file.ts';
 import { loadConfig, type LoadedConfig } from '../../config/load.ts';
 import type { FlagValue } from '../../config/text-layer.ts';
 import { configuredModes } from '../../trust/mode-grants.ts';

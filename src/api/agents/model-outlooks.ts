@@ -7,7 +7,7 @@ import { resolveMainModel } from '../../model/selection/resolve-model.ts';
 import { discoverModels } from '../../model/discover-models.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import { modelName } from '../../protocol/model.ts';
-import { createHttpFetch } from '../../sys/http.ts';
+import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { modelSettings } from '../setup/settings.ts';
 import type { LoadedAgents } from './load-agents.ts';
 

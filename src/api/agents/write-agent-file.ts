@@ -5,12 +5,12 @@ import { createSearchContext } from '../../agents/loader/search-context.ts';
 import { searchPaths } from '../../agents/loader/search-paths.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import type { AgentScope } from '../../protocol/agent.ts';
-import { TASK_VARIABLE } from '../../sys/command-environment.ts';
-import { isInside } from '../../sys/paths.ts';
-import { projectRoot } from '../../sys/project-directories.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
-import { writeFileInRoots } from '../../sys/write-file.ts';
 import { userConfigDirectory } from '../../config/paths.ts';
+import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
+import { isInside } from '../../sys/files/paths.ts';
+import { projectRoot } from '../../sys/files/project-directories.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
+import { writeFileInRoots } from '../../sys/files/write-file.ts';
 import { realDirectory } from '../setup/workspace.ts';
 import type { LoadedAgents } from './load-agents.ts';
 

@@ -5,13 +5,13 @@ import { byteLength, plural } from '../../base/text.ts';
 import { isInside } from '../../base/path-inside.ts';
 import type { UncutFile } from './fit-files.ts';
 import { findImports } from './find-imports.ts';
-import { readContextFile, type ContextFileRequest } from './read-context-file.ts';
-import { expandHome } from '../../sys/paths.ts';
 import {
   ownerOfDirectory,
   PRODUCT_HOMES,
   type DirectoryOwner,
 } from '../../agents/loader/user-directories.ts';
+import { readContextFile, type ContextFileRequest } from './read-context-file.ts';
+import { expandHome } from '../../sys/files/paths.ts';
 
 export interface CollectOptions extends Pick<ContextFileRequest, 'isWithheld'> {
   /** The search context of the directory to which names are relative. */

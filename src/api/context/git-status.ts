@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Environment } from '../../sys/env.ts';
-import { projectRoot } from '../../sys/project-directories.ts';
-import { oneLine, plural, truncate } from '../../base/text.ts';
+import { plural, truncate, collapseWhitespace } from '../../base/text.ts';
 import type { GitSnapshot } from '../../sys/git/snapshot.ts';
 import type { ChangedPath } from '../../sys/git/status.ts';
+import { projectRoot } from '../../sys/files/project-directories.ts';
 
 /**
  * Returns the status of the repository of `cwd` (absolute, real) as text, or null if there is no repository or git
@@ -12,8 +12,8 @@ import type { ChangedPath } from '../../sys/git/status.ts';
  */
 export async function readGitStatus(cwd: string, environment: Environment): Promise<string | null> {
   if (!isRepository(join(projectRoot(cwd), '.git'))) return null;
-  const { takeSnapshot } = await import('../../sys/git/snapshot.ts');
-  const snapshot = await takeSnapshot(cwd, { environment });
+  const { takeGitSnapshot } = await import('../../sys/git/snapshot.ts');
+  const snapshot = await takeGitSnapshot(cwd, { environment });
   return snapshot === null ? null : gitStatusText(snapshot, cwd);
 }
 
@@ -58,5 +58,5 @@ function changeLine(
 }
 
 function onLine(text: string): string {
-  return truncate(oneLine(text), MAX_LENGTH);
+  return truncate(collapseWhitespace(text), MAX_LENGTH);
 }

@@ -1,15 +1,15 @@
 import { closeSync } from 'node:fs';
 import { decodeUtf8 } from '../../agents/loader/read-text.ts';
 import { errorMessage } from '../../base/errors.ts';
-import { withoutHidden } from '../../base/hidden-characters.ts';
+import { removeHiddenCharacters } from '../../base/hidden-characters.ts';
 import { plural } from '../../base/text.ts';
-import { openFileInRoots } from '../../sys/open-in-roots.ts';
-import { readAtMost } from '../../sys/read-at-most.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
-import { isSecretPath } from '../../sys/secret-paths.ts';
 import type { RuleSet } from '../../protocol/permission.ts';
 import { isInside } from '../../base/path-inside.ts';
 import { listReadRestrictions, couldRestrictRead } from '../../policy/rules/match-rules.ts';
+import { openFileInRoots } from '../../sys/files/open-in-roots.ts';
+import { readWithLimit } from '../../sys/files/read-at-most.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
 
 /** The most bytes of one file. A longer one was not written for every start. */
 const MAX_FILE_BYTES = 256 * 1024;
@@ -67,11 +67,11 @@ function readRegular(real: string, boundary: string): ContextReading {
   const judged = new Map([[real, { real, mayHaveOtherNames: true }]]);
   const { fd } = openFileInRoots(real, { roots: [boundary], judged });
   try {
-    const bytes = readAtMost(fd, MAX_FILE_BYTES);
+    const bytes = readWithLimit(fd, MAX_FILE_BYTES);
     if (bytes === undefined) return refused(`is larger than the limit of ${MAX_FILE_BYTES} bytes`);
     const read = decodeUtf8(bytes);
     if (!read.ok) return refused(`is no text: ${read.reason}`);
-    const { text, hidden } = withoutHidden(read.text);
+    const { text, hidden } = removeHiddenCharacters(read.text);
     const note = `holds ${plural(hidden, 'character')} that nobody sees; left out`;
     return { kind: 'read', real, text: text.trim(), ...(hidden === 0 ? {} : { note }) };
   } finally {

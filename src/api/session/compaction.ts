@@ -1,4 +1,4 @@
-import { compactionText } from '../../protocol/compaction-text.ts';
+import { describeCompaction } from '../../protocol/compaction-text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { Run } from './contract.ts';
@@ -39,7 +39,7 @@ class CompactionOutcome {
     switch (event.type) {
       case 'context.summarised':
       case 'summary.refused':
-        this.text = compactionText(event);
+        this.text = describeCompaction(event);
         return;
       case 'turn.failed':
         this.text = `the context was not summarised: ${event.failure.message}`;

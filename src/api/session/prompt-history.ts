@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import { readAtMost } from '../../sys/read-at-most.ts';
+import { readWithLimit } from '../../sys/files/read-at-most.ts';
 
 const MOST_ENTRIES = 500;
 /** The most characters of one entry. The log of its conversation has the full text. */
@@ -77,7 +77,7 @@ function read(path: string): string {
   }
   try {
     if (!fs.fstatSync(fd).isFile()) throw new Error('it is no regular file');
-    const bytes = readAtMost(fd, MOST_BYTES);
+    const bytes = readWithLimit(fd, MOST_BYTES);
     if (bytes === undefined) throw new Error(`it is larger than ${MOST_BYTES} bytes`);
     return bytes.toString('utf8');
   } finally {

@@ -1,6 +1,5 @@
 import { homedir } from 'node:os';
 import { loadConfig, type LoadedConfig } from '../../config/load.ts';
-import type { ProjectTrust } from '../../sys/project-file.ts';
 import { readEnvironment, type Environment } from '../../sys/env.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
@@ -9,6 +8,7 @@ import type { MusterOptions } from '../setup/options.ts';
 import { secretValues } from '../setup/secrets.ts';
 import { workspaceRoots } from '../setup/workspace.ts';
 import { createRedactor } from '../../store/redact/redactor.ts';
+import type { ProjectTrust } from '../../sys/files/project-file.ts';
 
 /** The configuration of a session and the trust in the project's files, before anything is opened. */
 export interface SessionConfig {

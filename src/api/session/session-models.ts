@@ -2,8 +2,6 @@ import { systemClock } from '../../base/clock.ts';
 import { Deadlines } from '../../base/deadlines.ts';
 import { VERSION } from '../../base/version.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
-import { createHttpFetch } from '../../sys/http.ts';
-import { openFileLimit } from '../../sys/open-file-limit.ts';
 import { limitByOpenFiles } from '../setup/parallel-limits.ts';
 import { connectLimits, modelSettings } from '../setup/settings.ts';
 import type { SessionConfig } from './session-config.ts';
@@ -12,6 +10,8 @@ import { createModelPort } from '../../model/model-port.ts';
 import { discoverModels } from '../../model/discover-models.ts';
 import { resolveMainModel } from '../../model/selection/resolve-model.ts';
 import { createModelChooser } from '../../model/selection/model-chooser.ts';
+import { createHttpFetch } from '../../sys/http/http-fetch.ts';
+import { readOpenFileLimit } from '../../sys/processes/open-file-limit.ts';
 
 /**
  * Finds the configured models and prepares the connections to their providers. With `preload`, the code that the
@@ -29,7 +29,7 @@ export async function openSessionModels(
   for (const problem of setup.problems ?? []) onNotice(problem);
   const limits = limitByOpenFiles(
     { maxParallel: config.taskTool.maxParallel, maxConcurrent: config.provider.maxConcurrent },
-    openFileLimit(),
+    readOpenFileLimit(),
   );
   if (limits.notice !== null) onNotice(limits.notice);
   const chooser = createModelChooser(setup, { allowOverride: config.taskTool.allowModelOverride });

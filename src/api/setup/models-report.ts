@@ -7,7 +7,7 @@ import { resolveMainModel } from '../../model/selection/resolve-model.ts';
 import { discoverModels } from '../../model/discover-models.ts';
 import { modelName, TIERS, type Tier } from '../../protocol/model.ts';
 import type { Environment } from '../../sys/env.ts';
-import { createHttpFetch } from '../../sys/http.ts';
+import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { modelSettings } from './settings.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 

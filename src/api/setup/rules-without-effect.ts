@@ -1,5 +1,5 @@
-import { nearNames } from '../../base/near-names.ts';
 import { couldAgentMatch } from '../../policy/rules/match-rules.ts';
+import { suggestNames } from '../../base/name-suggestions.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionRule, RuleSet } from '../../protocol/permission.ts';
 import { escapeLine, quoteValue } from '../../config/message-text.ts';
@@ -34,7 +34,7 @@ function reasonForNoMatch(
   if (tool !== 'Task' || specifier === undefined || specifier === '*') return null;
   const names = agents.flatMap(({ name }) => agentNames(name, agents));
   if (names.some((name) => couldAgentMatch(specifier, name))) return null;
-  if (!isFlag && nearNames(specifier, names).length === 0) return null;
+  if (!isFlag && suggestNames(specifier, names).length === 0) return null;
   const found = findAgent(specifier, agents);
   return found.ok ? null : found.error.message;
 }

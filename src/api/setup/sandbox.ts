@@ -3,11 +3,11 @@ import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isGitOnlyCommand } from '../../policy/shell/git-only.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
 import type { SandboxSettings } from '../../sys/sandbox/open-sandbox.ts';
 import {
-  machineAsSandbox,
-  noSandbox,
+  createMachineSandbox,
+  createUnavailableSandbox,
   type Confinement,
   type Sandbox,
 } from '../../sys/sandbox/sandbox.ts';
@@ -38,8 +38,9 @@ export interface SandboxOptions extends UserEnvironment {
  */
 export function openConfiguredSandbox(place: SandboxOptions): Sandbox {
   const settings = sandboxSettings(place);
-  if (place.kind === 'off') return noSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
-  if (place.kind === 'container') return machineAsSandbox();
+  if (place.kind === 'off')
+    return createUnavailableSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
+  if (place.kind === 'container') return createMachineSandbox();
   const { records } = settings;
   if (records !== null && hasRecords(records)) void sweep(records, place.onNotice ?? (() => {}));
   let opened: Sandbox | undefined;
@@ -96,7 +97,7 @@ function sandboxSettings(place: SandboxOptions): SandboxSettings {
     platform: process.platform,
     path: environment['PATH'] ?? '',
     roots,
-    surroundings: {
+    hostPaths: {
       homes: [...new Set([home, ownHome(home)].map(realPath))],
       // Code that Muster runs is its own, too, where the workspace is the home directory.
       stateDirectories: [dataDir, userConfigDirectory(place), join(base, 'muster/compiled')].map(
@@ -133,8 +134,8 @@ function hasRecords(records: string): boolean {
 }
 
 async function sweep(records: string, onNotice: (line: string) => void): Promise<void> {
-  const { WatchRecords } = await import('../../sys/sandbox/watch-records.ts');
-  for (const entry of new WatchRecords(records).sweep(join(records, REMOVED))) {
+  const { CommandRecords } = await import('../../sys/sandbox/cleanup/command-records.ts');
+  for (const entry of new CommandRecords(records).sweep(join(records, REMOVED))) {
     const fate =
       entry.keptAt === null
         ? `could not be moved away (${entry.problem}): look at it`

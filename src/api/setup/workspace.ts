@@ -1,7 +1,7 @@
 import { opendirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, systemErrorCode, UsageError } from '../../base/errors.ts';
-import { absolutePath, expandHome } from '../../sys/paths.ts';
+import { toAbsolutePath, expandHome } from '../../sys/files/paths.ts';
 
 /**
  * Returns the real paths of the directories of a run, the working directory first. Throws UsageError for one that is
@@ -12,7 +12,7 @@ export function workspaceRoots(
   addDirs: readonly string[],
 ): readonly [string, ...string[]] {
   const first = realDirectory(expandHome(cwd), '--cwd');
-  return [first, ...addDirs.map((path) => realDirectory(absolutePath(path, first), '--add-dir'))];
+  return [first, ...addDirs.map((path) => realDirectory(toAbsolutePath(path, first), '--add-dir'))];
 }
 
 /**

@@ -1,4 +1,4 @@
-import { exactLine } from '../../base/terminal-text.ts';
+import { sanitizeLine } from '../../base/terminal-text.ts';
 import type { TaskContext } from './task-context.ts';
 import type { ContextPart } from '../../report/request-context.ts';
 
@@ -12,9 +12,9 @@ export function contextLines(context: TaskContext): readonly string[] {
 function factLines(context: TaskContext): readonly string[] {
   const { task, turn, turns, model, tokens, bytes, counted } = context;
   return [
-    `task      ${exactLine(task)}`,
+    `task      ${sanitizeLine(task)}`,
     `turn      ${turn} of ${turns}`,
-    `model     ${exactLine(model)}`,
+    `model     ${sanitizeLine(model)}`,
     `window    ${windowText(context)}`,
     `counted   ${countedText(counted)}`,
     `estimate  ~${tokens} tokens, ${bytes} bytes`,
@@ -49,7 +49,7 @@ function partLines({ parts, tokens }: TaskContext): readonly string[] {
 
 function cells({ group, name, count, bytes, tokens, cached }: ContextPart, all: number) {
   return [
-    exactLine(group === 'tools' ? name : `${group}: ${name}`),
+    sanitizeLine(group === 'tools' ? name : `${group}: ${name}`),
     String(count),
     String(bytes),
     String(tokens),

@@ -3,7 +3,7 @@ import { toolsByName } from '../../replay/idle-deps.ts';
 import { rerunTree, type TreeRerun } from '../../replay/rerun-tree.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { Environment } from '../../sys/env.ts';
-import { TRUST_NOTHING } from '../../sys/project-file.ts';
+import { TRUST_NOTHING } from '../../sys/files/project-file.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { loadConfig } from '../../config/load.ts';
 import { engineSettings } from '../setup/settings.ts';

@@ -8,7 +8,7 @@ import { discoverProviders } from '../../model/providers/providers.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { Environment } from '../../sys/env.ts';
-import { TRUST_NOTHING } from '../../sys/project-file.ts';
+import { TRUST_NOTHING } from '../../sys/files/project-file.ts';
 import { loadConfig } from '../../config/load.ts';
 import { requestContext, type RequestContext } from '../../report/request-context.ts';
 import { modelSettings } from '../setup/settings.ts';

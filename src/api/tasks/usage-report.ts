@@ -1,4 +1,9 @@
-import { addUse, NO_USE, type LedgerEntry, type Use } from '../../protocol/state/ledger.ts';
+import {
+  addUsageTotals,
+  NO_USAGE_TOTAL,
+  type LedgerEntry,
+  type UsageTotal,
+} from '../../protocol/state/ledger.ts';
 import type { TaskSummary } from '../../store/task-store.ts';
 import type { UsageKey } from './usage-keys.ts';
 
@@ -13,8 +18,8 @@ export interface UsageQuery {
 /** The use that providers reported and the use that was estimated. */
 export interface UsageSum {
   readonly tasks: number;
-  readonly reported: Use;
-  readonly estimated: Use;
+  readonly reported: UsageTotal;
+  readonly estimated: UsageTotal;
 }
 
 export interface UsageRow extends UsageSum {
@@ -90,13 +95,13 @@ function keyOf(by: UsageKey, { task, entry }: Counted): string {
 }
 
 function sumOf(counted: readonly Counted[]): UsageSum {
-  let reported = NO_USE;
-  let estimated = NO_USE;
+  let reported = NO_USAGE_TOTAL;
+  let estimated = NO_USAGE_TOTAL;
   const tasks = new Set<string>();
   for (const { task, entry } of counted) {
     tasks.add(task.id);
-    if (entry.isEstimated) estimated = addUse(estimated, entry);
-    else reported = addUse(reported, entry);
+    if (entry.isEstimated) estimated = addUsageTotals(estimated, entry);
+    else reported = addUsageTotals(reported, entry);
   }
   return { tasks: tasks.size, reported, estimated };
 }
@@ -118,6 +123,6 @@ function cost({ reported, estimated }: UsageSum): number {
 }
 
 function tokens({ reported, estimated }: UsageSum): number {
-  const { usage } = addUse(reported, estimated);
+  const { usage } = addUsageTotals(reported, estimated);
   return usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
 }

@@ -1,4 +1,4 @@
-import { clockShift, type Clock } from '../../base/clock.ts';
+import { measureClockShift, type Clock } from '../../base/clock.ts';
 
 /**
  * Tells whether events were written since a watch began. If the wall clock is set back meanwhile, what
@@ -13,11 +13,11 @@ export class WatchStart {
   constructor(clock: Clock) {
     this.clock = clock;
     this.at = clock.now();
-    this.shift = clockShift(clock, this.at);
+    this.shift = measureClockShift(clock, this.at);
   }
 
   /** Returns whether an event belongs to the watch. */
   includes({ ts }: { readonly ts: number }): boolean {
-    return ts >= this.at + Math.min(0, clockShift(this.clock) - this.shift);
+    return ts >= this.at + Math.min(0, measureClockShift(this.clock) - this.shift);
   }
 }

@@ -1,6 +1,6 @@
 import { missingFields, itemDigest, parseBody } from '../../agents/templates/render.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
-import { nearestFirst } from '../../base/near-names.ts';
+import { sortByNearness } from '../../base/name-suggestions.ts';
 import { UsageError } from '../../base/errors.ts';
 import type {
   FanOut,
@@ -60,7 +60,7 @@ function templateNamed(
   const wanted = name.toLowerCase();
   const template = found.items.find((each) => each.name.toLowerCase() === wanted);
   if (template !== undefined) return template;
-  const names = nearestFirst(
+  const names = sortByNearness(
     name,
     found.items.map((each) => each.name),
   );

@@ -1,6 +1,10 @@
 import { MusterError, UsageError } from '../../base/errors.ts';
 import type { ItemSource, TemplateItem } from '../../protocol/template.ts';
-import { isNamedFile, readNamedFile, type NamedFileOptions } from '../../sys/named-file.ts';
+import {
+  hasReadableFile,
+  readNamedFile,
+  type NamedFileOptions,
+} from '../../sys/files/named-file.ts';
 import { confirmPaths } from '../../tools/search/confirm-hits.ts';
 import { createGlobFilter } from '../../tools/search/globs/placed-globs.ts';
 import { listFilesInScope } from '../../tools/search/ripgrep.ts';
@@ -19,7 +23,7 @@ export function parseItemSource(argument: string, path: string): ItemSource {
   if (argument === '-') return { kind: 'stdin' };
   try {
     // A pipe is a file, too: `<(git diff --name-only)` of a shell.
-    if (isNamedFile(path)) return { kind: 'file', path };
+    if (hasReadableFile(path)) return { kind: 'file', path };
   } catch (thrown) {
     throw itemsError(thrown, `. ${SOURCES}`);
   }

@@ -1,6 +1,6 @@
 import type { FileKind } from '../code/file-kind.ts';
-import { spellingsOf, STOP_WORDS, WEAK_WORDS } from '../code/vocabulary.ts';
-import { splitIdentifier, stem } from '../words.ts';
+import { findSpellings, STOP_WORDS, WEAK_WORDS } from '../code/vocabulary.ts';
+import { splitIdentifier, stem } from '../word-stems.ts';
 
 /** One thing that a question asks for. Any of its stems matches it. */
 export interface QueryTerm {
@@ -21,10 +21,10 @@ export interface Query {
   /** Kinds of files that the question asks for. They are not ranked down. */
   readonly kinds: ReadonlySet<FileKind>;
   /**
-   * Whether it asks where something is done, rather than reporting a fault. Such a question describes the
-   * code, so names tell more; a report describes what is seen.
+   * True if the question asks where something is done, and false if it reports a fault. A question for a
+   * location describes the code, so names are more telling; a report describes what is seen.
    */
-  readonly asksForPlace: boolean;
+  readonly asksForLocation: boolean;
 }
 
 const TOKEN = /[$_\p{L}][$\w\p{L}\p{M}]*/gu;
@@ -67,11 +67,11 @@ export function readQuery(question: string): Query {
     terms: termsOf(text, asksForPlace),
     paths,
     kinds: askedKinds(text, paths),
-    asksForPlace,
+    asksForLocation: asksForPlace,
   };
 }
 
-/** Whether a question says what is looked for. */
+/** Tells whether a question contains anything to search for. */
 export function hasSearchTerms({ terms, paths }: Query): boolean {
   return paths.length > 0 || terms.some(isSearchTerm);
 }
@@ -80,12 +80,12 @@ export function isSearchTerm({ kind, label, weight }: QueryTerm): boolean {
   return kind === 'name' || (kind === 'word' && weight > WEAK_WEIGHT && !STOP_WORDS.has(label));
 }
 
-export function withoutPaths(question: string): string {
+export function removePaths(question: string): string {
   return question.replace(PATH, ' ');
 }
 
-/** Whether the question itself has a term. A pair is only a hint. */
-export function isFirm({ kind }: QueryTerm): boolean {
+/** Tells whether the question itself contains a term. A pair is only a hint. */
+export function isLiteralTerm({ kind }: QueryTerm): boolean {
   return kind !== 'pair';
 }
 
@@ -115,7 +115,7 @@ function termsOf(question: string, asksForPlace: boolean): readonly QueryTerm[] 
       add({
         kind: 'word',
         label: part,
-        stems: stemSet([part, ...(spellingsOf(part) ?? [])]),
+        stems: stemSet([part, ...(findSpellings(part) ?? [])]),
         weight,
       });
       if (before !== null && !isName) {

@@ -1,10 +1,10 @@
 import { fileKind, isProse, type FileKind } from '../code/file-kind.ts';
-import { isFirm, type Query } from './query.ts';
+import { isLiteralTerm, type Query } from './query.ts';
 import {
   scoreOpened,
   scoreUnopened,
-  typedFile,
-  weightsFor,
+  classifySearchedFile,
+  selectWeights,
   type SearchedFile,
   type UnopenedScore,
 } from './score-file.ts';
@@ -19,7 +19,7 @@ export interface Corpus {
 }
 
 /** A place in a file that answers a query. */
-export interface RankedPlace {
+export interface RankedLocation {
   readonly path: string;
   readonly kind: FileKind;
   /** The line that answers best, counted from 1; null when only the path matched. */
@@ -39,7 +39,7 @@ export interface RankedPlace {
 
 export interface Ranking {
   /** At most `MAX_OPENED`, the best first. */
-  readonly places: readonly RankedPlace[];
+  readonly locations: readonly RankedLocation[];
   /** Words of the query that no file and no path has. */
   readonly absent: readonly string[];
 }
@@ -57,12 +57,12 @@ export function countTerms(path: string, text: string, finder: TermFinder): Sear
 }
 
 /** Ranks the places of a corpus for a query. */
-export function rankPlaces(query: Query, finder: TermFinder, corpus: Corpus): Ranking {
-  const files = corpus.files.map(typedFile);
+export function rankLocations(query: Query, finder: TermFinder, corpus: Corpus): Ranking {
+  const files = corpus.files.map(classifySearchedFile);
   const sources = files.filter(({ kind }) => kind === 'source');
   const measured = sources.length === 0 ? files : sources;
   const terms = weighTerms(query, measured);
-  const weights = weightsFor(query);
+  const weights = selectWeights(query);
   const average = Math.max(1, sum(measured.map(({ size }) => size)) / Math.max(1, measured.length));
   const seen = files.map((file) => scoreUnopened(file, { query, terms, average, weights }));
   const present = new Set(seen.flatMap(({ inText, inPath }) => [...inText, ...inPath]));
@@ -80,8 +80,8 @@ export function rankPlaces(query: Query, finder: TermFinder, corpus: Corpus): Ra
       (a, b) => b.score - a.score || compareText(a.unopened.file.path, b.unopened.file.path),
     )
     .map(({ unopened, best }) => placeOf(unopened, best, terms));
-  const absent = terms.filter((term) => isFirm(term) && !present.has(term));
-  return { places, absent: absent.map(({ label }) => label) };
+  const absent = terms.filter((term) => isLiteralTerm(term) && !present.has(term));
+  return { locations: places, absent: absent.map(({ label }) => label) };
 }
 
 /**
@@ -105,8 +105,8 @@ function placeOf(
   { file, inPath, inText, isNamed }: UnopenedScore,
   best: BestSection | null,
   terms: readonly WeighedTerm[],
-): RankedPlace {
-  const firm = terms.filter(isFirm);
+): RankedLocation {
+  const firm = terms.filter(isLiteralTerm);
   const all = sum(firm.map(shareOf));
   const present = firm.filter((term) => inPath.includes(term) || inText.includes(term));
   const share = all === 0 ? 0 : sum(present.map(shareOf)) / all;
@@ -131,7 +131,7 @@ function shareOf({ worth, weight }: WeighedTerm): number {
 }
 
 function labelsOf(terms: readonly WeighedTerm[]): readonly string[] {
-  const sorted = terms.filter(isFirm).toSorted((a, b) => b.worth - a.worth);
+  const sorted = terms.filter(isLiteralTerm).toSorted((a, b) => b.worth - a.worth);
   return [...new Set(sorted.map(({ label }) => label))];
 }
 

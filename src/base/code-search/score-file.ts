@@ -1,6 +1,6 @@
 import { fileKind, type FileKind } from '../code/file-kind.ts';
-import { languageOf, type Language } from '../code/language.ts';
-import { splitIdentifier, stem } from '../words.ts';
+import { detectLanguage, type Language } from '../code/language.ts';
+import { splitIdentifier, stem } from '../word-stems.ts';
 import type { Query } from './query.ts';
 import type { BestSection, WeighedTerm } from './sections.ts';
 
@@ -10,7 +10,7 @@ export interface SearchedFile {
   readonly path: string;
   /** The length of the part of its text that counts. */
   readonly size: number;
-  /** How often it has each term of the query; null when it has none. */
+  /** The number of occurrences of each term of the query; null if there are none. */
   readonly counts: Uint16Array | null;
 }
 
@@ -70,21 +70,21 @@ const FOR_PLACE: Weights = {
 };
 
 /** Returns the weights for a question. */
-export function weightsFor({ asksForPlace }: Query): Weights {
+export function selectWeights({ asksForLocation: asksForPlace }: Query): Weights {
   return asksForPlace ? FOR_PLACE : FOR_REPORT;
 }
 
 /** A file with what its path says about it. */
 export interface TypedFile extends SearchedFile {
   readonly kind: FileKind;
-  /** Whether its language is known. */
+  /** True if its language is known. */
   readonly isCode: boolean;
 }
 
 /** Adds what the path of a file says. */
-export function typedFile(file: SearchedFile): TypedFile {
+export function classifySearchedFile(file: SearchedFile): TypedFile {
   const { path, size, counts } = file;
-  return { path, size, counts, kind: fileKind(path), isCode: languageOf(path) !== null };
+  return { path, size, counts, kind: fileKind(path), isCode: detectLanguage(path) !== null };
 }
 
 /** The score of a file before it is opened. */
@@ -101,8 +101,8 @@ export interface UnopenedScore {
   readonly lengthBonus: number;
 }
 
-/** What a file is scored by. */
-export interface Measures {
+/** The input for scoring a file. */
+export interface ScoringInput {
   readonly query: Query;
   readonly terms: readonly WeighedTerm[];
   /** The average size of the measured files. */
@@ -113,7 +113,7 @@ export interface Measures {
 /** Scores a file by its path and by the counts of its terms. */
 export function scoreUnopened(
   file: TypedFile,
-  { query, terms, average, weights }: Measures,
+  { query, terms, average, weights }: ScoringInput,
 ): UnopenedScore {
   const length = file.size / average;
   const inText: WeighedTerm[] = [];
@@ -183,7 +183,7 @@ function matchPath(path: string, terms: readonly WeighedTerm[]) {
   return { inPath, inName, inDirectory };
 }
 
-/** Whether a question means this path: by all of it, by its end, or by a directory above it. */
+/** Tells whether a question names this path: by its full path, its end, or a directory above it. */
 function isNamedBy(path: string, wanted: string): boolean {
   return (
     path === wanted ||
@@ -239,7 +239,7 @@ const IMPORTS: Partial<Record<Language, readonly RegExp[]>> = {
 
 /** Counts the different modules that a file imports. */
 function countImports(path: string, text: string): number {
-  const language = languageOf(path);
+  const language = detectLanguage(path);
   const patterns = language === null ? [] : (IMPORTS[language] ?? []);
   return new Set(patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name]) => name)))
     .size;

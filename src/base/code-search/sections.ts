@@ -1,4 +1,4 @@
-import { definedName, enclosingName } from '../code/definitions.ts';
+import { findDefinedName, findEnclosingName } from '../code/definitions.ts';
 import { stemsOf } from '../code/tokens.ts';
 import type { QueryTerm } from './query.ts';
 import type { TermFinder } from './term-finder.ts';
@@ -11,7 +11,7 @@ export interface WeighedTerm extends QueryTerm {
   readonly worth: number;
 }
 
-/** How well the sections of a file answer a query. */
+/** Scores of the sections of a file for a query. */
 export interface SectionScores {
   /** BM25 of the best section. */
   readonly section: number;
@@ -90,7 +90,7 @@ export function scoreSections(
     scores: { section: score, symbol, line, quoted },
     line: number,
     text: textAt(number),
-    name: section.line === null ? enclosingName(textAt, number) : section.name,
+    name: section.line === null ? findEnclosingName(textAt, number) : section.name,
     isDefinition: section.line !== null,
     matched,
   };
@@ -101,7 +101,7 @@ function sectionsOf(lines: readonly string[]): readonly Section[] {
   const starts: { readonly name: string | null; readonly line: number; readonly first: number }[] =
     [];
   for (const [index, text] of lines.entries()) {
-    const name = definedName(text);
+    const name = findDefinedName(text);
     if (name === null) continue;
     const above = starts.at(-1)?.line ?? 0;
     let first = index;

@@ -1,5 +1,5 @@
-import { isToken, stemsOf, tokenAround } from '../code/tokens.ts';
-import { splitIdentifier } from '../words.ts';
+import { isToken, stemsOf, findTokenAround } from '../code/tokens.ts';
+import { splitIdentifier } from '../word-stems.ts';
 import type { QueryTerm } from './query.ts';
 
 /** Tokens whose terms are remembered. */
@@ -46,7 +46,7 @@ export class TermFinder {
     if (pattern === null) return;
     pattern.lastIndex = 0;
     for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-      const [start, end] = tokenAround(text, match.index);
+      const [start, end] = findTokenAround(text, match.index);
       const terms = this.#termsIn(text.slice(start, end));
       if (terms.length > 0) visit(terms);
       pattern.lastIndex = end;

@@ -42,7 +42,7 @@ const MAX_DEFINITION_CHARS = 300;
 const LOCAL = /^\s+(?:const|let|var|val)\b(?!.*(?:=>|\bfunction\b|\blambda\b))/;
 
 /** Returns the name that a line of code defines, in the common languages; null when it defines none. */
-export function definedName(line: string): string | null {
+export function findDefinedName(line: string): string | null {
   if (line.length > MAX_DEFINITION_CHARS || LOCAL.test(line)) return null;
   for (const rule of RULES) {
     const match = rule.exec(line);
@@ -57,7 +57,7 @@ export function definedName(line: string): string | null {
 }
 
 /** Returns the number of blanks that a line begins with. */
-export function indentOf(line: string): number {
+export function measureIndent(line: string): number {
   return line.length - line.trimStart().length;
 }
 
@@ -76,16 +76,16 @@ const ENCLOSES_NOTHING = /^\s*(?:$|#|\/[/*]|\*|\)|\{\s*$|\w+:\s*$)/;
  *
  * @param textAt returns the text of a line, counted from 1
  */
-export function enclosingName(textAt: (line: number) => string, line: number): string | null {
-  const own = definedName(textAt(line));
+export function findEnclosingName(textAt: (line: number) => string, line: number): string | null {
+  const own = findDefinedName(textAt(line));
   if (own !== null) return own;
-  let indent = textAt(line).trim() === '' ? Infinity : indentOf(textAt(line));
+  let indent = textAt(line).trim() === '' ? Infinity : measureIndent(textAt(line));
   for (let at = line - 1; at > 0 && indent > 0; at -= 1) {
     const text = textAt(at);
-    if (ENCLOSES_NOTHING.test(text) || indentOf(text) >= indent) continue;
-    const name = definedName(text);
+    if (ENCLOSES_NOTHING.test(text) || measureIndent(text) >= indent) continue;
+    const name = findDefinedName(text);
     if (name !== null) return name;
-    indent = indentOf(text);
+    indent = measureIndent(text);
   }
   return null;
 }

@@ -1,4 +1,4 @@
-import { languageOf } from './language.ts';
+import { detectLanguage } from './language.ts';
 
 /** The kind of a file, as far as its path tells. */
 export type FileKind =
@@ -39,7 +39,7 @@ export function fileKind(path: string): FileKind {
   return RULES.find(([, rule]) => rule.test(path))?.[0] ?? 'source';
 }
 
-/** Whether a file is text or data, in which a line such as `type checking is …` defines nothing. */
+/** Tells whether a file is text or data, in which a line such as `type checking is …` defines nothing. */
 export function isProse(path: string): boolean {
-  return languageOf(path) === null && ['docs', 'data', 'style'].includes(fileKind(path));
+  return detectLanguage(path) === null && ['docs', 'data', 'style'].includes(fileKind(path));
 }

@@ -42,6 +42,6 @@ const BY_ENDING: ReadonlyMap<string, Language> = new Map(
 );
 
 /** Returns the language of a file by the ending of its name; null for other languages and for texts. */
-export function languageOf(path: string): Language | null {
+export function detectLanguage(path: string): Language | null {
   return BY_ENDING.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase()) ?? null;
 }

@@ -1,4 +1,4 @@
-import { splitIdentifier, stem } from '../words.ts';
+import { splitIdentifier, stem } from '../word-stems.ts';
 
 /** Longer tokens are data and no words. */
 const MAX_TOKEN_CHARS = 80;
@@ -17,7 +17,10 @@ function classAt(text: string, index: number): number {
 }
 
 /** Returns the run of letters, digits, `_` and `$` around an index: its first index, and the one behind its last. */
-export function tokenAround(text: string, index: number): readonly [start: number, end: number] {
+export function findTokenAround(
+  text: string,
+  index: number,
+): readonly [start: number, end: number] {
   let start = index;
   let end = index;
   while (start > 0 && classAt(text, start - 1) !== 0) start -= 1;
@@ -25,7 +28,7 @@ export function tokenAround(text: string, index: number): readonly [start: numbe
   return [start, end];
 }
 
-/** Whether a run of characters is an identifier or a word. Single letters and numbers are neither. */
+/** Tells whether a run of characters is an identifier or a word. Single letters and numbers are neither. */
 export function isToken(text: string): boolean {
   return text.length > 1 && text.length <= MAX_TOKEN_CHARS && classAt(text, 0) === START;
 }

@@ -1,4 +1,4 @@
-import { stem } from '../words.ts';
+import { stem } from '../word-stems.ts';
 
 /** Words that say nothing about what a question looks for. Lower case. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
@@ -113,7 +113,7 @@ const SPELLINGS = groups(`
 `);
 
 /** Returns the spellings of a word, its own among them, whatever its inflection. */
-export function spellingsOf(word: string): readonly string[] | undefined {
+export function findSpellings(word: string): readonly string[] | undefined {
   return SPELLINGS.get(stem(word));
 }
 

@@ -1,4 +1,4 @@
-import { AtOnce } from '../../base/at-once.ts';
+import { ConcurrencyLimit } from '../../base/concurrency-limit.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import type { ErrorCode } from '../../base/errors.ts';
 import { unansweredCalls } from '../../protocol/state/conversation.ts';
@@ -42,7 +42,7 @@ export async function runCalls(
   const waits = prepared.filter(isWait).length;
   const slot = new SlotUse(run, { own: prepared.length - waits, waits });
   const waitsFor = scheduleCalls(prepared.map(toScheduledCall));
-  const atOnce = new AtOnce(MAX_CONCURRENT_CALLS);
+  const atOnce = new ConcurrencyLimit(MAX_CONCURRENT_CALLS);
   const working = (work: () => Promise<void>) => run.tree.idleDetector.trackWork(work);
   const done: Promise<void>[] = [];
   for (const [index, call] of prepared.entries()) {

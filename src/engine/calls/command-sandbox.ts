@@ -3,7 +3,7 @@ import type { Decision, Rights } from '../../protocol/permission.ts';
 import { runsOnlyGit } from '../../policy/shell/git-only.ts';
 import { loadShellParser } from '../../policy/shell/load-parser.ts';
 import type { Confinement, Sandbox } from '../../sys/sandbox/sandbox.ts';
-import { commandEnvironment } from '../../sys/command-environment.ts';
+import { buildCommandEnvironment } from '../../sys/processes/command-environment.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
 
@@ -53,10 +53,10 @@ export function createCommandSandbox(setup: CommandSandboxOptions): SandboxPort 
         runsGitAlone: !serves && line !== undefined && (await lineRunsOnlyGit(line)),
       };
       const { access, network } = confinement;
-      const env = commandEnvironment(readEnvironment(), {
+      const env = buildCommandEnvironment(readEnvironment(), {
         taskId,
-        further: variables,
-        ...(access === 'workspace' ? { set } : {}),
+        extraNames: variables,
+        ...(access === 'workspace' ? { taskVariables: set } : {}),
         git: { access, confined: on },
         network: network || !on,
       });

@@ -2,7 +2,7 @@ import { escapeTags } from '../../base/control-tags.ts';
 import { plural, truncate } from '../../base/text.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { Said } from '../../protocol/state/compaction.ts';
-import { tokensIn } from '../../base/token-estimate.ts';
+import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 import type { ResultLayout } from './context-layout.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { SummarizedConversation } from '../../protocol/initial-context.ts';
@@ -119,9 +119,9 @@ function fitSaidTexts(
   for (const each of said.toReversed()) {
     if (each === prompt) continue;
     const whole = formatSaid(each, parent);
-    if (left < Math.min(MIN_SAID_TOKENS, tokensIn(whole))) break;
+    if (left < Math.min(MIN_SAID_TOKENS, estimateTokensUnrounded(whole))) break;
     const text = shortenMiddle(whole, left);
-    left = Math.max(0, left - tokensIn(text));
+    left = Math.max(0, left - estimateTokensUnrounded(text));
     kept.set(each, text);
   }
   const texts = said.flatMap((each) => {
@@ -135,7 +135,7 @@ function fitSaidTexts(
 
 /** Cuts the middle of a text, since its beginning and its end matter most. */
 function shortenMiddle(text: string, most: number): string {
-  const tokens = tokensIn(text);
+  const tokens = estimateTokensUnrounded(text);
   if (tokens <= most) return text;
   const length = Math.floor((text.length * most) / tokens / 2);
   const begin = truncate(text, length);

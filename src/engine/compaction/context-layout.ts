@@ -3,9 +3,9 @@ import type { Counted } from '../../protocol/initial-context.ts';
 import type { Message, ToolResultPart } from '../../protocol/message.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
-import { tokensIn } from '../../base/token-estimate.ts';
 import { describeAttachment } from '../../protocol/attachment.ts';
 import { estimateInput, estimatePrompt, resultTokens } from '../limits/estimate.ts';
+import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 
 /** The sizes of the parts of a task's next request, in tokens. */
 export interface ContextLayout {
@@ -57,7 +57,7 @@ export function measureContext(conversation: Conversation, prefix: RequestPrefix
   const scaled = (tokens: number) => Math.round(tokens * ratio);
   const waiting = estimateInput({ messages: [], results, queued }, NO_PREFIX);
   const all = countTokens(messages) + waiting;
-  const said = compaction.said.reduce((sum, { text }) => sum + tokensIn(text), 0);
+  const said = compaction.said.reduce((sum, { text }) => sum + estimateTokensUnrounded(text), 0);
   return {
     size: estimateRequestSize(conversation, prefix),
     waiting: scaled(waiting),

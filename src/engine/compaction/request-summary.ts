@@ -1,4 +1,8 @@
-import { summarisable, summaryMessages, type Compaction } from '../../protocol/state/compaction.ts';
+import {
+  messagesToSummarize,
+  summaryMessages,
+  type Compaction,
+} from '../../protocol/state/compaction.ts';
 import type { ContextSize } from '../../protocol/events/compaction-event.ts';
 import type { Conversation } from '../../protocol/state/conversation.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
@@ -8,7 +12,7 @@ import { NO_USAGE, type RequestPrefix } from '../../protocol/model.ts';
 import { requestWithRetries, type FinishedAnswer } from '../turn/request-with-retries.ts';
 import { buildRequest, getRequestBase, type RequestPart } from '../turn/request.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { tokensIn } from '../../base/token-estimate.ts';
+import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 import { estimateInput, estimatePrompt, type NextRequest } from '../limits/estimate.ts';
 import { limitMessage } from '../limits/limit-message.ts';
 import { bookAbandonedResponse } from '../turn/abandoned-response.ts';
@@ -80,7 +84,7 @@ function summarizedMessages(
   const { upTo, ask } = begin ?? conversation.compaction.open ?? { upTo: 0, ask: '' };
   const asked: Message = userMessage(ask);
   return {
-    messages: [...summarisable(conversation).slice(0, upTo), asked],
+    messages: [...messagesToSummarize(conversation).slice(0, upTo), asked],
     results: NONE,
     queued: [],
   };
@@ -115,7 +119,7 @@ function toOutcomeEvent(
   const { open } = run.state.conversation.compaction;
   if (open === null) throw new Error('no summary was asked for');
   if (!open.isHandover) return { ...ended, size: measureAfterSummary(run, open, summary) };
-  const size = { ...open.size, after: Math.ceil(tokensIn(summary)) };
+  const size = { ...open.size, after: Math.ceil(estimateTokensUnrounded(summary)) };
   return { ...ended, size, nonce: drawNonce(summary) };
 }
 
@@ -131,7 +135,7 @@ function findSummaryFault(
   const { open } = conversation.compaction;
   if (open === null) return null;
   const place = [...open.head, summary].reduce((sum, text) => sum + text.length, 0);
-  const replaced = countCharacters(summarisable(conversation).slice(0, open.upTo));
+  const replaced = countCharacters(messagesToSummarize(conversation).slice(0, open.upTo));
   return place < replaced ? null : 'it is longer than what it would replace';
 }
 
@@ -153,7 +157,10 @@ function measureAfterSummary(
   const { messages } = conversation;
   const { size } = open;
   const replaced = estimatePrompt(NO_PREFIX, messages.slice(0, open.upTo));
-  const place = [...open.head, summary].reduce((sum, text) => sum + tokensIn(text), 0);
+  const place = [...open.head, summary].reduce(
+    (sum, text) => sum + estimateTokensUnrounded(text),
+    0,
+  );
   const ratio = size.before / Math.max(1, estimateInput(conversation, prefix));
   const after = Math.round(size.before - (replaced - place) * ratio);
   return { ...size, after: Math.max(0, after) };

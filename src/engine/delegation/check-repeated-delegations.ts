@@ -1,5 +1,5 @@
 import type { MusterError } from '../../base/errors.ts';
-import { roundsOf } from '../../protocol/state/delegations.ts';
+import { countRounds } from '../../protocol/state/delegations.ts';
 import type { CallDetails } from '../../protocol/tool.ts';
 import type { RunningTasks } from '../task/running-tasks.ts';
 import {
@@ -47,7 +47,7 @@ function chainOf(caller: TaskRun, key: string, running: RunningTasks) {
 
 /** Counts what has ended from the task's own state, and stops counting at the limit. */
 function roundsAtAndBelow(state: TaskState, key: string, running: RunningTasks): number {
-  let rounds = roundsOf(state.delegations, key);
+  let rounds = countRounds(state.delegations, key);
   for (const id of state.openChildren) {
     if (rounds >= MAX_REPEATED_DELEGATIONS) break;
     const child = running.get(id);
@@ -70,7 +70,7 @@ export function delegationsToReport(
   const { own, below } = child.delegations;
   const keys = new Set([...own.keys(), ...below.keys()]);
   const shared = [...keys].filter((key) => isMadeAtOrAbove(above, key));
-  return Object.fromEntries(shared.map((key) => [key, roundsOf(child.delegations, key)]));
+  return Object.fromEntries(shared.map((key) => [key, countRounds(child.delegations, key)]));
 }
 
 function isMadeAtOrAbove({ state, parent = null }: NotifiedAncestor, key: string): boolean {

@@ -6,7 +6,7 @@ import { findGrantScope, explainGrant } from '../../policy/mode-grants.ts';
 import type { ModeToGrant, Rights } from '../../protocol/permission.ts';
 import type { TaskLimits, TaskSource, TaskSpec } from '../../protocol/task.ts';
 import type { FanOut } from '../../protocol/template.ts';
-import { unmetWarning } from '../../protocol/unmet-request.ts';
+import { formatUnmetWarning } from '../../protocol/unmet-request.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { AgentSetup } from '../prompt/prepare-agent.ts';
 import type { ChildPlan } from './plan-child.ts';
@@ -133,7 +133,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     if (grants.length > 0) journal.record(...grants);
     const messages = [
       plan.model.warning,
-      unmetWarning(plan.agent.name, unmet),
+      formatUnmetWarning(plan.agent.name, unmet),
       memory?.warning,
       refusedMode(tree, plan),
       ...warnings,

@@ -1,5 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
-import { isBegunBy } from '../../protocol/state/activation.ts';
+import { isStartedBy } from '../../protocol/state/activation.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { prepareModels } from './plan-child.ts';
@@ -51,7 +51,7 @@ export async function startChild(
   call: TaskCall,
 ): Promise<string | MusterError> {
   const { caller, callId, input } = call;
-  await engine.beginnings.round();
+  await engine.beginnings.waitForTurn();
   caller.cancellation.turnSignal.throwIfAborted();
   const reservedId = childOfCall(caller.state, callId);
   if (reservedId !== null && !isNotStarted(engine, call, reservedId)) return reservedId;
@@ -100,7 +100,7 @@ function isNotStarted(
   if (running.get(id) !== undefined) return false;
   if (caller.state.children.get(id)?.status !== null) return false;
   if (!deps.store.exists(id)) return true;
-  return !isBegunBy(foldLog(deps.store, id).activation, caller.spec.id, callId);
+  return !isStartedBy(foldLog(deps.store, id).activation, caller.spec.id, callId);
 }
 
 /** Waits for a child in the foreground as long as a call may wait, and otherwise reports that it keeps running. */

@@ -3,13 +3,13 @@ import type { EventBody } from '../../protocol/events/event.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import { NOTHING } from '../../protocol/model.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
-import { isBegunBy } from '../../protocol/state/activation.ts';
+import { isStartedBy } from '../../protocol/state/activation.ts';
 import { flagsText } from '../../receipts/answer-flags.ts';
 import { receiptParts } from '../../receipts/receipt-line.ts';
 import { childReceipt } from '../../receipts/receipt.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { staleReadsNote } from '../task/shared-files.ts';
-import { noticeItem } from '../../protocol/notice-text.ts';
+import { indentNoticeItem } from '../../protocol/notice-text.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { elapsedMs, fullResult, endNoticeId } from '../results/result.ts';
 import { formatResumeHint } from '../results/task-report.ts';
@@ -82,7 +82,7 @@ export function recordLostChild(
   const known = parent.state.children.get(id);
   if (known === undefined || known.status !== null) return;
   const { below, background } = known;
-  const text = noticeItem(`- Task ${id} is lost: ${reason}.`);
+  const text = indentNoticeItem(`- Task ${id} is lost: ${reason}.`);
   const nonce = drawNonce(text);
   const input = { id: `${id}-lost`, kind: 'result', from: id, text, nonce } as const;
   const ended = { type: 'child.ended', child: id, status: 'failed', changed: [] } as const;
@@ -110,7 +110,7 @@ export function closeOpenChildren(
   for (const id of run.state.openChildren) {
     const callId = run.state.children.get(id)?.callId ?? '';
     const child = store.exists(id) ? foldLog(store, id) : null;
-    const hasBegun = child !== null && isBegunBy(child.activation, run.state.spec.id, callId);
+    const hasBegun = child !== null && isStartedBy(child.activation, run.state.spec.id, callId);
     if (hasBegun) recordChildEnd(run, child);
     else recordLostChild(run, id, 'the task above it ended before it began');
   }
@@ -152,10 +152,8 @@ function endNotice(parent: TaskState, child: TaskState, maxLength: number): Task
     `[Receipt: ${receiptParts(child, maxLength > 0 ? 'full' : 'counts').join(' · ')}]`,
     ...(hint === '' ? [] : [hint]),
     ...(stale === '' ? [] : [stale]),
-    ...(shown.length < result.length
-      ? [`[Cut. In full: TaskOutput(task_id: "${spec.id}")]`]
-      : []),
+    ...(shown.length < result.length ? [`[Cut. In full: TaskOutput(task_id: "${spec.id}")]`] : []),
   ];
-  const text = noticeItem(parts.join(' '));
+  const text = indentNoticeItem(parts.join(' '));
   return { id: endNoticeId(child), kind: 'result', from: spec.id, text, nonce: drawNonce(text) };
 }

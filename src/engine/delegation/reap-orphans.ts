@@ -1,6 +1,6 @@
 import { isId } from '../../base/ids.ts';
-import { TASK_VARIABLE } from '../../sys/command-environment.ts';
-import { endMarkedProcesses } from '../../sys/processes.ts';
+import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
+import { endMarkedProcesses } from '../../sys/processes/process-group.ts';
 import { closeOpenCalls } from '../calls/calls.ts';
 import { closeOpenChildren } from './deliver-end.ts';
 import type { EngineDeps } from '../task/deps.ts';

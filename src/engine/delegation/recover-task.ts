@@ -16,13 +16,13 @@ import { TaskRun } from '../task/task-run.ts';
 import { TaskTree } from '../task/task-tree.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
-import { isBegunBy } from '../../protocol/state/activation.ts';
+import { isStartedBy } from '../../protocol/state/activation.ts';
 import { unansweredCalls } from '../../protocol/state/conversation.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
-import { readUnmetRequests, unmetLines } from '../../protocol/unmet-request.ts';
+import { readUnmetRequests, formatUnmetRequests } from '../../protocol/unmet-request.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { FileVersions } from '../task/shared-files.ts';
 
@@ -97,7 +97,7 @@ function rebuildPrefix(
   spec: TaskSpec,
   tools: readonly AnyTool[],
 ): RequestPrefix {
-  const unmet = unmetLines(readUnmetRequests(spec.unmet));
+  const unmet = formatUnmetRequests(readUnmetRequests(spec.unmet));
   return prefixes.get({ ...currentPromptInput(deps, placementOf(spec), tools), unmet }, tools)
     .prefix;
 }
@@ -156,7 +156,7 @@ function isStartedByItsCall(parent: TaskRun, id: string, child: TaskState | null
     // A call that creates several children numbers them: `ID/0`.
     ({ id: call }) => callId === call || callId.startsWith(`${call}/`),
   );
-  return isOpen && (child === null || !isBegunBy(child.activation, parent.spec.id, callId));
+  return isOpen && (child === null || !isStartedBy(child.activation, parent.spec.id, callId));
 }
 
 /** Reads from the logs of a tree which task wrote the current version of each file. `root`: the id of its root. */

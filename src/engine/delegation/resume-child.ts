@@ -4,7 +4,7 @@ import { errorMessage, MusterError } from '../../base/errors.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
-import { isBegunBy } from '../../protocol/state/activation.ts';
+import { isStartedBy } from '../../protocol/state/activation.ts';
 import { recordLostChild, knownDescendants } from './deliver-end.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { recoverTasks } from './recover-task.ts';
@@ -119,7 +119,7 @@ async function startAgain(
       const made = delegation === null ? {} : { delegation };
       caller.journal.record({ type: 'child.resumed', child: id, callId, background, ...made });
     }
-    if (!isBegunBy(child.state.activation, call.by, callId)) {
+    if (!isStartedBy(child.state.activation, call.by, callId)) {
       recordResume(deps, child, {
         by: call.by,
         callId,

@@ -80,7 +80,7 @@ async function startStep(
   run: TaskRun,
   { step, ...template }: StepInRun,
 ): Promise<LimitHit | null> {
-  await engine.beginnings.round();
+  await engine.beginnings.waitForTurn();
   if (step.kind === 'create') return createItem(engine, run, { ...template, step });
   const resumed = await resumeChild(engine, {
     caller: run,

@@ -1,5 +1,5 @@
 import type { ErrorInfo } from '../../base/errors.ts';
-import { oneLine, plural, truncate } from '../../base/text.ts';
+import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { EndStatus } from '../../protocol/result.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { TaskStore } from '../../store/task-store.ts';
@@ -73,7 +73,8 @@ function wrongItems(store: TaskStore, ends: readonly ItemEnd[]) {
     .slice(0, SHOWN_ITEMS)
     .map((end) => ({ end, error: errorOf(store, end.task) }));
   const lines = shown.map(({ end: { number, task, status }, error }) => {
-    const reason = error === null ? '' : `: ${truncate(oneLine(error.message), SHOWN_ERROR)}`;
+    const reason =
+      error === null ? '' : `: ${truncate(collapseWhitespace(error.message), SHOWN_ERROR)}`;
     return `- item ${number} (task ${task}): ${status}${reason}`;
   });
   const more = wrong.length - shown.length;

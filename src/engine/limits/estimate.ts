@@ -1,7 +1,7 @@
-import { tokensIn } from '../../base/token-estimate.ts';
+import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 import { selectRates } from '../../model/catalogue/cost.ts';
 import type { Conversation } from '../../protocol/state/conversation.ts';
-import { attachedTokens } from '../../protocol/attachment.ts';
+import { sumAttachmentTokens } from '../../protocol/attachment.ts';
 import type { Message, ToolResultPart } from '../../protocol/message.ts';
 import {
   addAmounts,
@@ -42,8 +42,9 @@ export function estimateInput(
   let tokens = estimatePrompt(prefix, messages);
   for (const result of results.values()) tokens += resultTokens(result);
   for (const { text, enclosed = [] } of queued) {
-    tokens += tokensIn(text);
-    for (const each of enclosed) tokens += tokensIn(each.text) + attachedTokens(each.attachments);
+    tokens += estimateTokensUnrounded(text);
+    for (const each of enclosed)
+      tokens += estimateTokensUnrounded(each.text) + sumAttachmentTokens(each.attachments);
   }
   return Math.ceil(tokens);
 }
@@ -133,10 +134,10 @@ const MOST_KNOWN_TEXTS = 32;
 const LEAST_KNOWN_TEXT = 1_000;
 
 function systemTokens(text: string): number {
-  if (text.length < LEAST_KNOWN_TEXT) return tokensIn(text);
+  if (text.length < LEAST_KNOWN_TEXT) return estimateTokensUnrounded(text);
   const known = knownTexts.get(text);
   if (known !== undefined) return known;
-  const tokens = tokensIn(text);
+  const tokens = estimateTokensUnrounded(text);
   const [oldest] = knownTexts.keys();
   if (oldest !== undefined && knownTexts.size >= MOST_KNOWN_TEXTS) knownTexts.delete(oldest);
   knownTexts.set(text, tokens);
@@ -144,17 +145,17 @@ function systemTokens(text: string): number {
 }
 
 function toolTokens(tool: RequestPrefix['tools'][number]): number {
-  return once(tool, () => tokensIn(JSON.stringify(tool)));
+  return once(tool, () => estimateTokensUnrounded(JSON.stringify(tool)));
 }
 
 function messageTokens(message: Message): number {
   return once(message, () => {
     let tokens = 0;
     for (const part of message.content) {
-      if (part.type === 'tool_call') tokens += tokensIn(JSON.stringify(part.input));
+      if (part.type === 'tool_call') tokens += estimateTokensUnrounded(JSON.stringify(part.input));
       else if (part.type === 'tool_result') tokens += resultTokens(part);
-      else if (part.type === 'reasoning') tokens += tokensIn(part.text);
-      else tokens += tokensIn(part.text) + attachedTokens(part.attachments);
+      else if (part.type === 'reasoning') tokens += estimateTokensUnrounded(part.text);
+      else tokens += estimateTokensUnrounded(part.text) + sumAttachmentTokens(part.attachments);
     }
     return tokens;
   });
@@ -162,7 +163,10 @@ function messageTokens(message: Message): number {
 
 /** Estimates the tokens of a call's result, with the images and documents that it shows. */
 export function resultTokens(result: ToolResultPart): number {
-  return once(result, () => tokensIn(result.text) + attachedTokens(result.attachments));
+  return once(
+    result,
+    () => estimateTokensUnrounded(result.text) + sumAttachmentTokens(result.attachments),
+  );
 }
 
 /** Caches an estimate for an object that never changes: a prefix, a tool, a message or a part of one. */

@@ -17,15 +17,15 @@ import type { TaskEnding } from '../task/endings.ts';
 import { makeRoom, compactNow } from '../compaction/make-room.ts';
 import { limitMessage } from '../limits/limit-message.ts';
 import { nextStep, reportsEndsOnly, type Step } from './next-step.ts';
-import { noticeInput } from '../../protocol/notice-text.ts';
+import { createNotice } from '../../protocol/notice-text.ts';
 import { sleep } from '../../base/deadlines.ts';
 import { isStopOrder, limitOrder, readStopOrder } from '../task/stop-order.ts';
 import {
-  type AnswerCheck,
   decideAfterCheck,
   createAnswerCheck,
   needsSchemaCheck,
   addStructuredResult,
+  type AnswerCheck,
 } from '../structured/check-answer.ts';
 import { fallbackEvents, findFallback } from '../turn/fallback.ts';
 import { canReuseResult } from '../reuse/can-reuse.ts';
@@ -205,7 +205,7 @@ function checkAnswer(run: TaskRun, answer: string, check: AnswerCheck | null): T
     run.end.decide();
     return next.ending;
   }
-  run.journal.record({ type: 'input.queued', input: noticeInput(next.id, next.text) });
+  run.journal.record({ type: 'input.queued', input: createNotice(next.id, next.text) });
   return null;
 }
 
@@ -224,7 +224,7 @@ async function takeStep(
     case 'limit':
       return requestFinalAnswer(run, step.hit);
     case 'tell': {
-      const input = noticeInput(step.id ?? newId(), step.text);
+      const input = createNotice(step.id ?? newId(), step.text);
       run.journal.record({ type: 'input.queued', input });
       return null;
     }
@@ -257,7 +257,7 @@ async function takeStep(
 function requestFinalAnswer(run: TaskRun, hit: LimitHit): null {
   const text = `Stop here: ${limitMessage(hit)}. No more tools: give your final answer now, with what you have.`;
   // The notice comes first, once in an activation: after a crash in the middle of the batch both are written again.
-  const input = noticeInput(`limit-${run.state.activation.number}`, text);
+  const input = createNotice(`limit-${run.state.activation.number}`, text);
   run.journal.record({ type: 'input.queued', input }, { type: 'limit.reached', ...hit });
   return null;
 }

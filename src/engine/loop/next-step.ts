@@ -2,7 +2,7 @@ import { unansweredCalls } from '../../protocol/state/conversation.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
-import { withOpenRound } from '../../protocol/state/repetition.ts';
+import { addOpenRound } from '../../protocol/state/repetition.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { isEndedByDenials } from '../../policy/decide-question.ts';
 import * as endings from '../task/endings.ts';
@@ -156,7 +156,7 @@ function limitHit(state: TaskState, { noProgressCalls }: StepLimits): LimitHit |
   if (delegations.refused !== null && delegations.refusals >= MAX_REFUSED_MESSAGES) {
     return delegations.refused.hit;
   }
-  const repeated = countRepeatedCalls(withOpenRound(state.repetition, conversation));
+  const repeated = countRepeatedCalls(addOpenRound(state.repetition, conversation));
   if (repeated >= noProgressCalls) {
     return { limit: 'no_progress_calls', value: noProgressCalls, used: repeated };
   }

@@ -1,5 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
-import { MEMORY_SCOPES, type MemoryPlace, type MemoryPort } from '../../protocol/memory.ts';
+import { MEMORY_SCOPES, type MemoryLocation, type MemoryPort } from '../../protocol/memory.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { findOwnNotes, findSharedNotes, type MemorySource } from './memory-source.ts';
 
@@ -20,7 +20,7 @@ const DEFAULT_SCOPE = 'project';
 export function createMemoryPort({ source, spec, sleep }: PortParts): MemoryPort {
   const { agent, cwd } = spec;
   return {
-    place(tool, requestedScope): MemoryPlace {
+    place(tool, requestedScope): MemoryLocation {
       const own = findOwnNotes(source, agent, cwd);
       const name = requestedScope?.trim().toLowerCase() ?? '';
       if (name === '') return own ?? findSharedNotes(source, DEFAULT_SCOPE, cwd);

@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import { agentId } from '../../agents/agent-id.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { MemoryPlace, MemoryScope } from '../../protocol/memory.ts';
-import { memoryDirectory } from '../../sys/memory-places.ts';
-import { projectRoot } from '../../sys/project-directories.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
+import type { MemoryLocation, MemoryScope } from '../../protocol/memory.ts';
+import { locateMemoryDirectory } from '../../sys/files/memory-directories.ts';
+import { projectRoot } from '../../sys/files/project-directories.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
 
 /** The directories of notes, and the trust in those of a project. */
 export interface MemorySource {
@@ -19,9 +19,9 @@ export function findSharedNotes(
   source: MemorySource,
   scope: MemoryScope,
   cwd: string,
-): MemoryPlace {
+): MemoryLocation {
   return followLink(
-    memoryDirectory(scope, null, { user: source.userDirectory, project: projectRoot(cwd) }),
+    locateMemoryDirectory(scope, null, { user: source.userDirectory, project: projectRoot(cwd) }),
   );
 }
 
@@ -30,14 +30,14 @@ export function findOwnNotes(
   source: MemorySource,
   agent: Pick<AgentDefinition, 'memory' | 'name' | 'origin'>,
   cwd: string,
-): MemoryPlace | null {
+): MemoryLocation | null {
   if (agent.memory === undefined) return null;
   const bases = { user: source.userDirectory, project: projectRoot(cwd) };
-  return followLink(memoryDirectory(agent.memory, agentId(agent), bases));
+  return followLink(locateMemoryDirectory(agent.memory, agentId(agent), bases));
 }
 
 /** Resolves a link when the notes are in the user's directory. A link in a project is left to be refused. */
-function followLink(place: MemoryPlace): MemoryPlace {
+function followLink(place: MemoryLocation): MemoryLocation {
   if (place.scope !== 'user') return place;
   const { real: directory, exists } = resolveInRoots(place.directory, []);
   if (directory === place.directory) return place;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
-import { withoutHidden } from '../../base/hidden-characters.ts';
+import { removeHiddenCharacters } from '../../base/hidden-characters.ts';
 import { plural } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { MemoryPlace } from '../../protocol/memory.ts';
+import type { MemoryLocation } from '../../protocol/memory.ts';
 import { markOutside } from '../../protocol/outside-text.ts';
 import { INDEX_NAME } from '../../tools/memory/index-file.ts';
 import { listNotes, readIndex } from '../../tools/memory/notes.ts';
@@ -53,7 +53,7 @@ export function readPromptNotes(parts: PromptNotesRequest): PromptNotes | null {
 function readCurrentNotes(
   { agent, redact = (text) => text }: PromptNotesRequest,
   source: MemorySource,
-  place: MemoryPlace,
+  place: MemoryLocation,
 ): PromptNotes {
   const { directory } = place;
   const index = indexOf(place);
@@ -69,7 +69,7 @@ function readCurrentNotes(
     const warning = `the notes of agent ${agent.name} in ${directory} are left out of its prompt, because you have not trusted them: see \`muster trust list\`, then \`muster trust add\``;
     return { directory, text: HOW, warning };
   }
-  const { text, hidden } = withoutHidden(index);
+  const { text, hidden } = removeHiddenCharacters(index);
   const warning =
     hidden === 0
       ? null
@@ -80,7 +80,7 @@ function readCurrentNotes(
 const HOW = `# Memory
 You keep notes from run to run in a directory of your own, which the Memory tools work in (leave \`scope\` out). Look up what fits the task; write down what will help in later runs and can't be seen in the files: a fact a line, corrected rather than repeated. ${INDEX_NAME} lists the notes, a line each, and is kept true for you.`;
 
-function indexOf(place: MemoryPlace): string | MusterError {
+function indexOf(place: MemoryLocation): string | MusterError {
   try {
     return readIndex(place, listNotes(place)).text;
   } catch (thrown) {

@@ -9,11 +9,11 @@ import {
 import { findRedirectWrites } from '../../policy/shell/redirect-writes.ts';
 import type { ShellParser } from '../../policy/shell/parsed-line.ts';
 import type { Access, Rights } from '../../protocol/permission.ts';
-import { programDirectory } from '../../sys/find-program.ts';
+import { findProgramDirectory } from '../../sys/processes/find-program.ts';
 import { findRepository } from '../../sys/git/repository.ts';
-import { isSystemPath } from '../../sys/paths.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
 import { findPathRisk } from './file-access.ts';
+import { isSystemPath } from '../../sys/files/paths.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { protectedBelow, readRules } from './protected-reads.ts';
 import { repositoryProblem } from './repository-proof.ts';
 
@@ -102,7 +102,7 @@ async function placeProblem(proof: Proven, place: CommandPlace): Promise<string 
 }
 
 function isPlanted(name: string, { searchPath, rights }: CommandPlace): boolean {
-  const directory = programDirectory(name, searchPath);
+  const directory = findProgramDirectory(name, searchPath);
   if (directory === undefined) return false;
   if (SYSTEM_PROGRAMS.some((system) => isInside(system, directory))) return false;
   return rights.roots.some((root) => isInside(root, directory));

@@ -9,15 +9,19 @@ import {
   type SearchedDirectory,
 } from '../../policy/excluded-paths.ts';
 import type { Rights } from '../../protocol/permission.ts';
-import type { FileAccess, Withheld } from '../../protocol/tool.ts';
-import { obeyedPaths } from '../../sys/git/obeyed-paths.ts';
+import type { FileAccess, PathExclusion } from '../../protocol/tool.ts';
+import { findGitControlPaths } from '../../sys/git/control-paths.ts';
 import { findRepository, type Repository } from '../../sys/git/repository.ts';
-import { liesInGitDirectory } from '../../sys/git-directory.ts';
-import { pathHasForeignNames } from '../../sys/hard-links.ts';
-import { rootOf } from '../../sys/paths.ts';
+import { isInGitDirectory } from '../../sys/git/git-directory.ts';
+import { pathHasSuspiciousLinks } from '../../sys/files/hard-links.ts';
+import { findRoot } from '../../sys/files/paths.ts';
 
 /** For a call that opens no files. */
-export const NO_FILES: FileAccess = { roots: [], judged: new Map(), withheldBelow: () => null };
+export const NO_FILES: FileAccess = {
+  roots: [],
+  judged: new Map(),
+  excludedPathsBelow: () => null,
+};
 
 interface ReachFacts {
   readonly rights: Rights;
@@ -40,7 +44,7 @@ export function fileAccess(
   return {
     roots: openRoots(call, rights.roots),
     judged: new Map(judged),
-    withheldBelow: (directory) => {
+    excludedPathsBelow: (directory) => {
       const ruled = createExclusionCheck(call, { rights, home }, directory);
       if (call.kind !== 'edit') return ruled;
       const guarded = createHardRuleCheck(directory, { roots: rights.roots, stateDirectories });
@@ -51,7 +55,7 @@ export function fileAccess(
 }
 
 /** What of a directory that is changed as a whole a person would be asked about, and was not yet. */
-function createRiskCheck({ real }: SearchedDirectory, place: FilePlace): Withheld {
+function createRiskCheck({ real }: SearchedDirectory, place: FilePlace): PathExclusion {
   // The same for all that lies in one directory, and the dearest part of the look.
   const known = new Map<string, readonly string[]>();
   const obeyed = (directory: string): readonly string[] => {
@@ -97,12 +101,12 @@ export function findPathRisk(
   use: 'read' | 'write',
   place: FilePlace,
 ): { readonly risk?: PathRisk } {
-  const root = rootOf(real, place.roots);
+  const root = findRoot(real, place.roots);
   if (use === 'write' && root !== undefined) {
-    if (liesInGitDirectory(real, root)) return { risk: 'git_directory' };
+    if (isInGitDirectory(real, root)) return { risk: 'git_directory' };
     if (isObeyedByGit(real, place)) return { risk: 'obeyed_by_git' };
   }
-  return pathHasForeignNames(real) ? { risk: 'other_names' } : {};
+  return pathHasSuspiciousLinks(real) ? { risk: 'other_names' } : {};
 }
 
 function isObeyedByGit(real: string, place: FilePlace): boolean {
@@ -115,7 +119,7 @@ function isObeyedByGit(real: string, place: FilePlace): boolean {
 /** What the repositories that a directory lies in name for git to obey. */
 function obeyedFrom(directory: string, { roots, home }: FilePlace): readonly string[] {
   return repositoriesAbove(directory).flatMap((repository) => {
-    const { hookDirectories, files } = obeyedPaths(repository, { homes: [home], roots });
+    const { hookDirectories, files } = findGitControlPaths(repository, { homes: [home], roots });
     return hookDirectories.concat(files);
   });
 }

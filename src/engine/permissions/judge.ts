@@ -5,7 +5,7 @@ import type { DecisionContext } from '../../policy/decision-input.ts';
 import { addModeToGrant } from '../../policy/mode-grants.ts';
 import { explainRefusal } from '../../policy/explain-refusal.ts';
 import type { FileAccess } from '../../protocol/tool.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { askPerson, closeQuestion, type Waiting } from '../questions/ask-person.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { isSkillFile } from '../prompt/skills.ts';

@@ -4,11 +4,11 @@ import { isInside } from '../../policy/call.ts';
 import { couldRestrictRead, listReadRestrictions } from '../../policy/rules/match-rules.ts';
 import type { ReadDepth } from '../../policy/shell/read-only/proof.ts';
 import type { Rights } from '../../protocol/permission.ts';
-import { findBelow, type BelowEntry } from '../../sys/find-below.ts';
-import { trackedFiles } from '../../sys/git/index-names.ts';
+import { findInSubtree, type SubtreeEntry } from '../../sys/files/subtree-scan.ts';
+import { readTrackedFiles } from '../../sys/git/tracked-files.ts';
 import { findRepository } from '../../sys/git/repository.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
-import { isSecretPath } from '../../sys/secret-paths.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
 
 const LIMITS = { maxEntries: 50_000, maxMs: 150 };
 
@@ -68,7 +68,7 @@ export async function protectedBelow(
 const SEARCH_INSTEAD = 'name a smaller directory, or use Grep, which leaves such files out';
 const LIST_INSTEAD = 'name a smaller directory, or use Glob';
 
-function isHidden({ path, isLink }: BelowEntry, rules: ReadRules): boolean {
+function isHidden({ path, isLink }: SubtreeEntry, rules: ReadRules): boolean {
   return isSecretPath(path) || (rules.any && rules.refuses(path)) || (isLink && !rules.opens(path));
 }
 
@@ -84,10 +84,10 @@ function leadsToDirectory(link: string): boolean {
 
 async function walk(
   directory: string,
-  test: (entry: BelowEntry) => boolean,
+  test: (entry: SubtreeEntry) => boolean,
   instead: string,
 ): Promise<string | undefined> {
-  const found = await findBelow(directory, test, LIMITS);
+  const found = await findInSubtree(directory, test, LIMITS);
   switch (found.end) {
     case 'none':
       return undefined;
@@ -103,7 +103,7 @@ async function hiddenInRepository(path: string, rules: ReadRules): Promise<strin
   const repository = findRepository(path);
   // Outside of any, git compares whatever files and directories it is given.
   if (repository === undefined) return await protectedBelow(path, 'contents', rules);
-  const tracked = trackedFiles(repository);
+  const tracked = readTrackedFiles(repository);
   if (tracked === null) return 'it is not known which files the repository keeps; name files';
   const found = tracked.names
     .map((name) => join(repository.top, name))

@@ -2,7 +2,7 @@ import type { ResolvedCall } from '../../policy/call.ts';
 import { loadShellParser } from '../../policy/shell/load-parser.ts';
 import type { ShellParser } from '../../policy/shell/parsed-line.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import { commandPath } from '../../sys/command-environment.ts';
+import { buildCommandPath } from '../../sys/processes/command-environment.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { proveCommands, redirectedWrites } from './command-proof.ts';
 import type { EngineDeps } from '../task/deps.ts';
@@ -28,7 +28,7 @@ export async function readCommands(
   const place = { cwd: spec.cwd, home: deps.home, rights };
   const proof = await proveCommands(described, shellParser, {
     ...place,
-    searchPath: commandPath(readEnvironment()),
+    searchPath: buildCommandPath(readEnvironment()),
     variables: Object.keys(readTaskVariables(run)),
     clock: deps.clock,
     sandboxed,

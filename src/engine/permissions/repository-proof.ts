@@ -1,10 +1,10 @@
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { unsafeSetting } from '../../sys/git/config-check.ts';
-import { configuredPaths, readConfiguration } from '../../sys/git/configuration.ts';
-import { trackedFiles } from '../../sys/git/index-names.ts';
-import { findRepository, textOf, type Repository } from '../../sys/git/repository.ts';
-import { isInside } from '../../sys/paths.ts';
+import { findUnsafeSetting } from '../../sys/git/config-check.ts';
+import { resolveConfiguredPaths, readGitConfiguration } from '../../sys/git/configuration.ts';
+import { readTrackedFiles } from '../../sys/git/tracked-files.ts';
+import { findRepository, readGitText, type Repository } from '../../sys/git/repository.ts';
+import { isInside } from '../../sys/files/paths.ts';
 import type { Rights } from '../../protocol/permission.ts';
 
 /** Where a git command would run, and for whom. */
@@ -38,11 +38,11 @@ export function repositoryProblem(
     return 'its configuration, or what that includes, may set `core.worktree`, so that git looks at files elsewhere';
   }
   if (sandboxed) return undefined;
-  const setting = unsafeSetting(repository);
+  const setting = findUnsafeSetting(repository);
   if (setting !== undefined) {
     return `the repository sets ${JSON.stringify(setting)}, which may run a program, and there is no sandbox`;
   }
-  if (trackedFiles(repository)?.hasSubmodules !== false) {
+  if (readTrackedFiles(repository)?.hasSubmodules !== false) {
     return 'the repository may have submodules, whose settings git follows, and there is no sandbox';
   }
   return undefined;
@@ -50,7 +50,7 @@ export function repositoryProblem(
 
 /** Whether git goes no further up: what it needs to find (gitrepository-layout(5)) is there. */
 function isTakenByGit({ gitDirectory, commonDirectory }: Repository): boolean {
-  const head = textOf(join(gitDirectory, 'HEAD')) ?? '';
+  const head = readGitText(join(gitDirectory, 'HEAD')) ?? '';
   return (
     /^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(head) &&
     ['objects', 'refs'].every((name) => canBeEntered(join(commonDirectory, name)))
@@ -78,14 +78,15 @@ function mayLookElsewhere(
   const isLinked = gitDirectory !== commonDirectory;
   const names = isLinked ? ['config.worktree'] : ['config', 'config.worktree'];
   const files = names.map((name) => join(gitDirectory, name));
-  const { settings, isWhole } = readConfiguration(files, [home]);
+  const { settings, isComplete: isWhole } = readGitConfiguration(files, [home]);
   if (!isWhole) return true;
   const own = realPath(top);
   return settings
     .filter(({ name }) => name === 'core.worktree')
     .some(
       ({ value }) =>
-        configuredPaths(value ?? '', gitDirectory, [home])?.every((path) => path === own) !== true,
+        resolveConfiguredPaths(value ?? '', gitDirectory, [home])?.every((path) => path === own) !==
+        true,
     );
 }
 
@@ -101,7 +102,7 @@ function isOfAnother(
   const [git, common] = [realPath(gitDirectory), realPath(commonDirectory)];
   const isOwn = (path: string): boolean => own.some((directory) => isInside(directory, path));
   if (isOwn(git)) return !isOwn(common);
-  const knownTree = textOf(join(git, 'gitdir'))?.trim();
+  const knownTree = readGitText(join(git, 'gitdir'))?.trim();
   return knownTree !== join(top, '.git') || !isInside(common, git);
 }
 

@@ -4,7 +4,7 @@ import type {
   LimitedTools,
   ToolLimit,
 } from '../../protocol/agent.ts';
-import { oneLine, truncate } from '../../base/text.ts';
+import { collapseWhitespace, truncate } from '../../base/text.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import { nameCovers, ruleCovers } from '../../policy/rules/tool-cover.ts';
 
@@ -30,7 +30,7 @@ function parameterLine({ name, description, default: preset }: AgentParameter): 
 }
 
 function shown(text: string): string {
-  return truncate(oneLine(text), MAX_SHOWN);
+  return truncate(collapseWhitespace(text), MAX_SHOWN);
 }
 
 /**
@@ -71,7 +71,7 @@ function isCovered(tool: string, limit: ToolLimit, purpose: 'widen' | 'narrow'):
 
 function waysOf({ tool, rules, newFiles }: ToolLimit): readonly string[] {
   return [
-    ...rules.map((rule) => `\`${escapeTags(oneLine(rule))}\``),
+    ...rules.map((rule) => `\`${escapeTags(collapseWhitespace(rule))}\``),
     ...(newFiles === true ? [`${tool} for files that do not exist yet`] : []),
   ];
 }

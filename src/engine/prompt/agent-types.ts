@@ -1,5 +1,5 @@
 import { escapeTags } from '../../base/control-tags.ts';
-import { oneLine, truncate } from '../../base/text.ts';
+import { collapseWhitespace, truncate } from '../../base/text.ts';
 import { estimateTokens } from '../../base/token-estimate.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { callableNames } from '../../agents/agent-id.ts';
@@ -52,7 +52,10 @@ export function listAgentTypes(request: TypeListRequest): readonly string[] {
 function listOf({ types, all, prompt }: TypeListRequest): readonly string[] {
   const words = callableNames(all);
   const usable = builtinsFirst(types.filter(({ unusable }) => unusable === undefined));
-  const entries = usable.map((agent) => ({ agent, word: oneLine(words.get(agent) ?? agent.name) }));
+  const entries = usable.map((agent) => ({
+    agent,
+    word: collapseWhitespace(words.get(agent) ?? agent.name),
+  }));
   for (const length of LENGTHS) {
     const lines = entries.map((entry) => line(entry, length));
     if (tokensOf(lines) <= LIST_TOKENS) return lines;
@@ -84,7 +87,7 @@ function toldNeeds({ parameters = [] }: AgentDefinition): string {
   const needed = parameters.filter((each) => each.default === undefined);
   if (needed.length === 0) return '';
   const names = needed.slice(0, SHOWN_PARAMETERS).map(({ name }) => {
-    return truncate(oneLine(name), SHOWN_PARAMETER);
+    return truncate(collapseWhitespace(name), SHOWN_PARAMETER);
   });
   return ` [say: ${names.join(', ')}${needed.length > names.length ? ', …' : ''}]`;
 }

@@ -3,8 +3,8 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PromptPartLength, RequestPrefix, ToolSpec } from '../../protocol/model.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { sha256 } from '../../sys/read-file.ts';
 import { buildPromptParts, buildSystemPrompt, type PromptInput } from './prompt.ts';
+import { hashContent } from '../../sys/files/read-file.ts';
 
 /** The beginning of requests that all tasks of one type share, with the hash of its blob. */
 export interface SharedPrefix {
@@ -101,7 +101,7 @@ export class PrefixCache {
 /** Computes the hash of the prefix of such tasks, without storing the prefix. */
 export function prefixHash(input: PromptInput, tools: readonly AnyTool[]): string {
   const prefix = { system: buildSystemPrompt(input), tools: tools.map(toolSpec) };
-  return sha256(prefixText({ ...prefix, parts: partLengths(input) }));
+  return hashContent(prefixText({ ...prefix, parts: partLengths(input) }));
 }
 
 function prefixText({ system, tools, parts }: RequestPrefix): string {

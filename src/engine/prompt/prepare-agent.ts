@@ -1,4 +1,4 @@
-import { localDay } from '../../base/local-time.ts';
+import { formatLocalDay } from '../../base/local-time.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
@@ -10,9 +10,9 @@ import { isMainAgent } from '../task/main-agent.ts';
 import { readPromptNotes, type PromptNotes } from '../memory/prompt-notes.ts';
 import { removeGit } from './project-context.ts';
 import type { PromptInput } from './prompt.ts';
-import { unmetLines, type UnmetRequest } from '../../protocol/unmet-request.ts';
-import { findUnmetRequests } from './unmet-requests.ts';
+import { formatUnmetRequests, type UnmetRequest } from '../../protocol/unmet-request.ts';
 import { findCallableSkills, loadPreloadedSkills, type PreloadedSkills } from './skills.ts';
+import { findUnmetRequests } from './unmet-requests.ts';
 
 /** The parts of the engine that the setup of an agent depends on. */
 export interface SetupDeps extends Pick<
@@ -86,7 +86,7 @@ export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup 
     tools,
     dropped,
     unmet,
-    prompt: { ...promptInput(deps, placement, tools, memory), unmet: unmetLines(unmet) },
+    prompt: { ...promptInput(deps, placement, tools, memory), unmet: formatUnmetRequests(unmet) },
     preloaded: loadPreloadedSkills(deps, agent),
     memory,
   };
@@ -134,7 +134,7 @@ function promptInput(
     environment: {
       cwd,
       platform: deps.platform,
-      date: localDay(deps.clock.now()),
+      date: formatLocalDay(deps.clock.now()),
     },
     ...(notes === null ? {} : { memory: notes.text }),
     context: contextFor(deps, placement),

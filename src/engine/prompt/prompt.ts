@@ -2,7 +2,7 @@ import { escapeTags } from '../../base/control-tags.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import { oneLine, truncate } from '../../base/text.ts';
+import { collapseWhitespace, truncate } from '../../base/text.ts';
 import { listAgentTypes } from './agent-types.ts';
 import { formatLimitedTools, formatAgentPrompt } from './agent-instructions.ts';
 import { formatContextParts } from './project-context.ts';
@@ -134,7 +134,7 @@ function notAvailable(lines: readonly string[]): string {
 
 /** Formats the last system line, which is specific to one task. */
 export function formatTaskLine(description: string, schema: JsonObject | null = null): string {
-  const line = `# Task\n${oneLine(description)}`;
+  const line = `# Task\n${collapseWhitespace(description)}`;
   return schema === null ? line : `${line}\n\n${describeAnswerForm(schema)}`;
 }
 
@@ -145,7 +145,7 @@ export function describeAnswerForm(schema: JsonObject): string {
 
 /** Derives the description of a task whose caller gave none from the first words of its prompt. */
 export function describePrompt(prompt: string): string {
-  return truncate(oneLine(prompt).split(' ').slice(0, 6).join(' '), 60);
+  return truncate(collapseWhitespace(prompt).split(' ').slice(0, 6).join(' '), 60);
 }
 
 function environmentText({ cwd, platform, date }: PromptEnvironment): string {

@@ -4,7 +4,7 @@ import { isToolDisallowed, coversWholeTool, ruleCovers } from '../../policy/rule
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import { isInside } from '../../sys/paths.ts';
+import { isInside } from '../../sys/files/paths.ts';
 import type { EngineDeps, SkillSource } from '../task/deps.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { findSkill } from '../../agents/skills/find-skill.ts';

@@ -1,4 +1,4 @@
-import { oneLine, truncate } from '../../base/text.ts';
+import { collapseWhitespace, truncate } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { lazy } from '../../base/lazy.ts';
 
@@ -45,18 +45,18 @@ export function usageDescription(agent: AgentDefinition): string {
   if (known !== undefined) return known;
   // Built-in descriptions are shown as written, which saves this work at each start.
   const isBuiltin = agent.origin.scope === 'builtin';
-  const use = isBuiltin ? oneLine(agent.description) : useOf(agent.description);
+  const use = isBuiltin ? collapseWhitespace(agent.description) : useOf(agent.description);
   cache.set(agent, use);
   return use;
 }
 
 function useOf(description: string): string {
   const read = truncate(description, MAX_READ).replaceAll('\\n', '\n');
-  const plain = oneLine(read.replaceAll(EXAMPLES, '\n').replace(ANNOUNCED, '.'));
+  const plain = collapseWhitespace(read.replaceAll(EXAMPLES, '\n').replace(ANNOUNCED, '.'));
   const bare = plain.replace(/^\.$/, '').replace(/([.!?])\.$/, '$1');
   const opened = OPENINGS.reduce((text, [opening, by]) => text.replace(opening, by), bare);
   // A description of nothing but examples is kept, since they are better than nothing.
-  const use = opened === '' ? oneLine(read) : opened;
+  const use = opened === '' ? collapseWhitespace(read) : opened;
   return use.charAt(0).toUpperCase() + use.slice(1);
 }
 

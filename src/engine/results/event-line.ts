@@ -1,4 +1,4 @@
-import { bodyOf } from '../../protocol/events/event-body.ts';
+import { stripStamp } from '../../protocol/events/event-body.ts';
 import { steadyTime } from '../../protocol/state/steady-time.ts';
 import { formatDuration, truncate } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
@@ -12,7 +12,7 @@ const MAX_LINE = 800;
  * and its fields; long ones are cut.
  */
 export function formatEventLine(event: TaskEvent, start: number): string {
-  const { type, ...fields } = bodyOf(event);
+  const { type, ...fields } = stripStamp(event);
   const since = Math.max(0, steadyTime(event) - start);
   const shown = event.type === 'task.created' ? createdFields(event) : fields;
   // JSON is one line, whatever it holds.

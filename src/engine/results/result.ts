@@ -1,6 +1,6 @@
 import type { ErrorInfo } from '../../base/errors.ts';
 import { formatDuration, plural, truncate } from '../../base/text.ts';
-import { knownCost, totalUse } from '../../protocol/state/ledger.ts';
+import { knownCost, sumLedger } from '../../protocol/state/ledger.ts';
 import { paidTokens, type Usage } from '../../protocol/model.ts';
 import type {
   EnvelopeStatus,
@@ -17,7 +17,7 @@ import { cutPage } from './text-page.ts';
 import { questionJson } from '../questions/question-json.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
-import { parseLocations } from '../../base/code-search/report.ts';
+import { parseLocations } from '../../base/code-search/format-ranking.ts';
 
 /** The files of a task that its result names. */
 export interface ResultPaths {
@@ -118,7 +118,7 @@ function toEnvelopeUsage({ input, output, cacheRead, cacheWrite }: Usage): Envel
 }
 
 function estimatedField({ ledger }: TaskState): Pick<ResultEnvelope['data'], 'estimated'> {
-  const use = totalUse(ledger, { isEstimated: true });
+  const use = sumLedger(ledger, { isEstimated: true });
   if (use.answers === 0) return {};
   const { answers, usage } = use;
   return { estimated: { answers, usage: toEnvelopeUsage(usage), cost_usd: knownCost(use) } };
@@ -177,7 +177,7 @@ function summaryLine(state: TaskState): string {
 
 /** Returns the tokens of a task, with a `~` if a part was estimated because the server did not count it. */
 function tokensText({ usage, ledger }: TaskState): string {
-  const estimated = totalUse(ledger, { isEstimated: true });
+  const estimated = sumLedger(ledger, { isEstimated: true });
   const tokens = paidTokens(usage) + paidTokens(estimated.usage);
   return `${estimated.answers > 0 ? '~' : ''}${plural(tokens, 'token')}`;
 }

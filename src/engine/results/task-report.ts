@@ -1,5 +1,5 @@
-import { clockTime } from '../../base/local-time.ts';
-import { formatDuration, oneLine, plural } from '../../base/text.ts';
+import { formatClockTime } from '../../base/local-time.ts';
+import { formatDuration, collapseWhitespace, plural } from '../../base/text.ts';
 import { NO_USAGE, paidTokens } from '../../protocol/model.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
 import { staleReadsNote } from '../task/shared-files.ts';
@@ -131,7 +131,7 @@ export function activityText(
     case 'stalled':
       return `stalled${lasting(activity.since)}`;
     case 'waiting_to_retry':
-      return `waiting to try again: ${oneLine(activity.because)}`;
+      return `waiting to try again: ${collapseWhitespace(activity.because)}`;
     case 'held':
       return heldText(activity);
     case 'tools':
@@ -154,8 +154,8 @@ function heldText({
   readonly because: string;
   readonly untilMs: number | null;
 }): string {
-  const until = untilMs === null ? '' : ` until ${clockTime(untilMs)}`;
-  return `waiting for ${oneLine(because)}${until}`;
+  const until = untilMs === null ? '' : ` until ${formatClockTime(untilMs)}`;
+  return `waiting for ${collapseWhitespace(because)}${until}`;
 }
 
 function runningTools(tools: readonly string[], lasting: string): readonly string[] {

@@ -1,4 +1,4 @@
-import { lengthWithin, tokensIn } from '../../base/token-estimate.ts';
+import { prefixLengthWithin, estimateTokensUnrounded } from '../../base/token-estimate.ts';
 
 /** A page of a text. */
 export interface TextPage {
@@ -22,7 +22,7 @@ export function cutPage(whole: string, offset: number, maxTokens: number): TextP
   const start = splitsPair(whole, offset) ? offset - 1 : offset;
   const remaining = whole.length - start;
   const window = whole.slice(start, start + maxTokens * MAX_CHARACTERS_PER_TOKEN);
-  if (window.length === remaining && tokensIn(window) <= maxTokens) {
+  if (window.length === remaining && estimateTokensUnrounded(window) <= maxTokens) {
     return { text: window, next: null };
   }
   const length = findBoundary(window, findFittingLength(window, maxTokens));
@@ -31,10 +31,10 @@ export function cutPage(whole: string, offset: number, maxTokens: number): TextP
 
 /** Returns the length of the beginning that fits; at least 1. */
 function findFittingLength(text: string, maxTokens: number): number {
-  let length = lengthWithin(text, maxTokens);
+  let length = prefixLengthWithin(text, maxTokens);
   // A part of a run can take more than its share of the tokens.
   while (length > 1) {
-    const tokens = tokensIn(text.slice(0, length));
+    const tokens = estimateTokensUnrounded(text.slice(0, length));
     if (tokens <= maxTokens) return length;
     length = Math.floor((length * maxTokens) / tokens);
   }

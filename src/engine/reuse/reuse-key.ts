@@ -3,7 +3,7 @@ import { actingPart } from '../../protocol/agent.ts';
 import { modelName } from '../../protocol/model.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import { sha256 } from '../../sys/read-file.ts';
+import { hashContent } from '../../sys/files/read-file.ts';
 
 /** The inputs of a task. A task with equal inputs that reads the same files is expected to give the same result. */
 export type ReusableWork = Pick<
@@ -47,7 +47,7 @@ export function reuseKey(work: ReusableWork, redact?: (text: string) => string):
   const acting = { agent: actingPart(agent), model: modelName(model) };
   const text = sortedJson({ ...acting, prompt, cwd, rights, tools, limits, prefix, outputSchema });
   if (containsRedaction(text) || (redact !== undefined && redact(text) !== text)) return null;
-  return sha256(text);
+  return hashContent(text);
 }
 
 /** Returns true if a part of a text was redacted. */

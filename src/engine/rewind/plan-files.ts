@@ -2,7 +2,7 @@ import { errorMessage, MusterError } from '../../base/errors.ts';
 import type { FileForm, FileLeft, RewoundFile } from '../../protocol/events/rewound.ts';
 import type { FileChange } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { isSecretPath } from '../../sys/secret-paths.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { MAX_EDIT_BYTES } from '../../tools/shared/file-content.ts';
 import { findFileAbove, hasForm, readPathContent, type PathContent } from './restore-file.ts';
 import type { ChangeSince, TreeSince } from './tree-since.ts';

@@ -1,7 +1,11 @@
 import { MusterError, UsageError } from '../../base/errors.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { EndStatus } from '../../protocol/result.ts';
-import { liveEvents, type FileLeft, type RewoundFile } from '../../protocol/events/rewound.ts';
+import {
+  selectLiveEvents,
+  type FileLeft,
+  type RewoundFile,
+} from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { findBranchPoint } from './branch-point.ts';
 import { planFiles } from './plan-files.ts';
@@ -125,7 +129,7 @@ function targetOf(events: readonly TaskEvent[], wish: RewindRequest, now: TaskSt
 }
 
 function rewindToUndo(events: readonly TaskEvent[], id: string): number {
-  const live = liveEvents(events);
+  const live = selectLiveEvents(events);
   const last = live.findLast((event) => event.type === 'task.rewound' && event.undoes === null);
   if (last === undefined)
     throw new UsageError(`task ${id} was not rewound: there is nothing to undo`);
@@ -146,7 +150,7 @@ function changesTask(event: TaskEvent): boolean {
 
 /** Returns true if nothing relevant has happened since the event. */
 function isAt(events: readonly TaskEvent[], to: number): boolean {
-  const since = liveEvents(events).filter(({ seq }) => seq > to);
+  const since = selectLiveEvents(events).filter(({ seq }) => seq > to);
   const first = since.find(({ type }) => type !== 'task.claimed' && type !== 'warning');
   if (first === undefined) return true;
   if (first.type !== 'task.rewound' || first.to !== to) return false;

@@ -4,14 +4,14 @@ import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { isInside } from '../../base/path-inside.ts';
 import type { FileForm, RewoundFile } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { entryStats, withEntry } from '../../sys/entry-in-roots.ts';
-import { fileKind } from '../../sys/file-errors.ts';
-import { holdDirectory } from '../../sys/held-directory.ts';
-import type { OpenPlace } from '../../sys/open-in-roots.ts';
-import { rootOf } from '../../sys/paths.ts';
-import { readWholeFile, withFile } from '../../sys/read-file.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
-import { isSameFile, syncDirectory, writeFileInRoots } from '../../sys/write-file.ts';
+import { readEntryStats, withHeldEntry } from '../../sys/files/entry-in-roots.ts';
+import { describeFileType } from '../../sys/files/file-errors.ts';
+import { holdDirectory } from '../../sys/files/held-directory.ts';
+import type { OpenScope } from '../../sys/files/open-in-roots.ts';
+import { findRoot } from '../../sys/files/paths.ts';
+import { readFullFile, withFile } from '../../sys/files/read-file.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
+import { isSameFile, syncDirectory, writeFileInRoots } from '../../sys/files/write-file.ts';
 import { fileFingerprint, MAX_EDIT_BYTES } from '../../tools/shared/file-content.ts';
 import { permissionBits } from '../../tools/shared/previous-content.ts';
 
@@ -38,7 +38,7 @@ export async function readPathContent(
   if (!exists) return { kind: 'other', what: 'not readable' };
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (stats === undefined) return { kind: 'nothing' };
-  if (!stats.isFile()) return { kind: 'other', what: fileKind(stats) };
+  if (!stats.isFile()) return { kind: 'other', what: describeFileType(stats) };
   return withFile(path, location, async (file) => {
     const form = {
       hash: await fileFingerprint(file, NEVER_ABORTED),
@@ -49,9 +49,9 @@ export async function readPathContent(
 }
 
 /** Returns the location for access without following links. A path outside the roots was allowed by a person. */
-function locationOf(path: string, roots: readonly string[]): OpenPlace {
+function locationOf(path: string, roots: readonly string[]): OpenScope {
   const judged = new Map([[path, { real: path, mayHaveOtherNames: false }]]);
-  if (rootOf(path, roots) !== undefined) return { roots, judged };
+  if (findRoot(path, roots) !== undefined) return { roots, judged };
   let directory = dirname(path);
   while (directory !== sep && statOf(directory)?.isDirectory() !== true) {
     directory = dirname(directory);
@@ -77,7 +77,7 @@ export async function keepCurrentContent(
 ): Promise<void> {
   if (from === null) return;
   const options = { maxBytes: MAX_EDIT_BYTES, signal: NEVER_ABORTED };
-  const { bytes, hash } = await readWholeFile(path, locationOf(path, roots), options);
+  const { bytes, hash } = await readFullFile(path, locationOf(path, roots), options);
   if (hash !== from.hash) throw changed(path);
   await store.putBackup(bytes);
 }
@@ -120,7 +120,7 @@ export function hasForm(
 }
 
 async function remove(path: string, stats: BigIntStats, roots: readonly string[]): Promise<void> {
-  await withEntry(path, locationOf(path, roots), async ({ directory, name, stats: now }) => {
+  await withHeldEntry(path, locationOf(path, roots), async ({ directory, name, stats: now }) => {
     if (now === undefined || !isSameFile(now, stats)) throw changed(path);
     unlinkSync(directory.at(name));
     await syncDirectory(directory.at('.'));
@@ -130,12 +130,12 @@ async function remove(path: string, stats: BigIntStats, roots: readonly string[]
 /** Removes the directories above a deleted file that are empty now, but never a root. */
 export function removeEmptyParents(path: string, roots: readonly string[]): void {
   for (let at = dirname(path); ; at = dirname(at)) {
-    const root = rootOf(at, roots);
+    const root = findRoot(at, roots);
     if (root === undefined || roots.some((each) => isInside(at, each))) return;
     try {
       const above = holdDirectory(root, dirname(at));
       try {
-        if (entryStats(above, basename(at)) !== undefined) rmdirSync(above.at(basename(at)));
+        if (readEntryStats(above, basename(at)) !== undefined) rmdirSync(above.at(basename(at)));
       } finally {
         above.close();
       }

@@ -2,7 +2,7 @@ import { truncate } from '../../base/text.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { ShellEnd } from '../../protocol/result.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
-import { noticeItem } from '../../protocol/notice-text.ts';
+import { indentNoticeItem } from '../../protocol/notice-text.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The most code points of a command that are shown in one line. */
@@ -25,7 +25,7 @@ export function shellEndEvents(
   outcome: ShellOutcome,
 ): readonly [EventBody, EventBody] {
   const command = shortenCommand(state.shells.get(id)?.command ?? '');
-  const text = noticeItem(
+  const text = indentNoticeItem(
     `- Shell ${id} (${command}): ${describeShellEnd(outcome)}. Its output: TaskOutput(task_id: "${id}")`,
   );
   const input = { id: shellNoticeId(id), kind: 'result', from: id, text } as const;

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../base/errors.ts';
-import { eachValue, isDeeperThan, type JsonValue } from '../../base/json.ts';
-import { oneLine, truncate } from '../../base/text.ts';
+import { visitJsonValues, isDeeperThan, type JsonValue } from '../../base/json.ts';
+import { collapseWhitespace, truncate } from '../../base/text.ts';
 
 /** Objects and lists within each other. */
 const MOST_LEVELS = 200;
@@ -34,13 +34,13 @@ function parse(text: string): AnswerJson {
   try {
     value = JSON.parse(text.trim());
   } catch (thrown) {
-    const said = truncate(oneLine(errorMessage(thrown)), REASON_LENGTH);
+    const said = truncate(collapseWhitespace(errorMessage(thrown)), REASON_LENGTH);
     return { ok: false, why: `it is not JSON: ${said}` };
   }
   if (isDeeperThan(value, MOST_LEVELS)) {
     return { ok: false, why: `it is nested more than ${MOST_LEVELS} levels deep` };
   }
-  for (const { value: each } of eachValue(value)) {
+  for (const { value: each } of visitJsonValues(value)) {
     if (typeof each === 'number' && !Number.isFinite(each)) {
       return { ok: false, why: 'it holds a number that is too large' };
     }

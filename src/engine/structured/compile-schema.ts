@@ -1,7 +1,7 @@
 import { dereference, format, validate, type OutputUnit, type Schema } from '@cfworker/json-schema';
 import { errorMessage } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { oneLine, truncate } from '../../base/text.ts';
+import { collapseWhitespace, truncate } from '../../base/text.ts';
 import { lazy } from '../../base/lazy.ts';
 import { createContext, Script } from 'node:vm';
 
@@ -78,7 +78,7 @@ export function compileSchema(
   try {
     lookup = dereference(schema);
   } catch (thrown) {
-    return `its $id, $anchor and $ref can't be read: ${oneLine(errorMessage(thrown))}`;
+    return `its $id, $anchor and $ref can't be read: ${collapseWhitespace(errorMessage(thrown))}`;
   }
   const fault = findSchemaFault(lookup);
   if (fault !== null) return fault;
@@ -135,7 +135,7 @@ function findKeywordFault(schema: Schema, lookup: Lookup): string | null {
     try {
       RegExp(source, 'u');
     } catch (thrown) {
-      return oneLine(errorMessage(thrown));
+      return collapseWhitespace(errorMessage(thrown));
     }
   }
   // An unknown format checks nothing. It is removed because the validator would also find inherited object properties.
@@ -155,7 +155,7 @@ function findErrors(value: JsonValue, { schema, lookup, draft }: Compiled): Find
   const telling = errors.filter((unit, index) => isInformative(unit, errors[index + 1]));
   const lines = new Set(
     (telling.length === 0 ? errors : telling).map(({ instanceLocation, error }) =>
-      truncate(oneLine(`${instanceLocation}: ${error}`), MAX_FINDING_LENGTH),
+      truncate(collapseWhitespace(`${instanceLocation}: ${error}`), MAX_FINDING_LENGTH),
     ),
   );
   const shown = [...lines].slice(0, MAX_FINDINGS);

@@ -1,8 +1,8 @@
 import { missingFields, parseBody, renderPrompt } from '../../agents/templates/render.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
-import { nearestFirst } from '../../base/near-names.ts';
-import { oneLine, plural, truncate } from '../../base/text.ts';
+import { sortByNearness } from '../../base/name-suggestions.ts';
+import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { TemplateDefinition, TemplateItem } from '../../protocol/template.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
@@ -70,7 +70,8 @@ function templateList(templates: readonly TemplateDefinition[]): string {
   const shown = templates
     .slice(0, SHOWN_TEMPLATES)
     .map(
-      ({ name, description }) => `${name} (${truncate(oneLine(description), SHOWN_DESCRIPTION)})`,
+      ({ name, description }) =>
+        `${name} (${truncate(collapseWhitespace(description), SHOWN_DESCRIPTION)})`,
     );
   const more = templates.length - shown.length;
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
@@ -136,7 +137,7 @@ function itemInputs(
 ): readonly TaskArguments[] | MusterError {
   const template = findTemplate(name, templates);
   if (template === undefined) {
-    const names = nearestFirst(
+    const names = sortByNearness(
       name,
       templates.map((each) => each.name),
     );
@@ -196,7 +197,7 @@ async function rowOf(
     };
   }
   const error = state.end?.error ?? null;
-  const result = oneLine(fullResult(state));
+  const result = collapseWhitespace(fullResult(state));
   const shown = truncate(
     error === null ? result : `${error.code}: ${error.message}. ${result}`,
     maxLength,

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import { oneLine, plural, truncate } from '../../base/text.ts';
+import { plural, truncate, collapseWhitespace } from '../../base/text.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 import { visibleTasks, type VisibleTask } from '../delegation/visible-tasks.ts';
 import { activityText } from '../results/task-report.ts';
@@ -148,7 +148,7 @@ function shellNode(
 }
 
 function brief(text: string): string {
-  const line = oneLine(text);
+  const line = collapseWhitespace(text);
   const shown = truncate(line, SHOWN_LENGTH);
   return shown.length < line.length ? `${shown}…` : shown;
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { TaskInput } from '../../protocol/input.ts';
-import { isBegunBy } from '../../protocol/state/activation.ts';
+import { isStartedBy } from '../../protocol/state/activation.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { findVisibleTask, visibleTasksNamedIn } from '../delegation/visible-tasks.ts';
@@ -87,7 +87,7 @@ async function send(
   const run = running.get(id);
   const { activation, conversation } = run?.state ?? foldLog(engine.deps.store, id);
   // Run again after a crash, it finds the activation that it started, even if that has ended.
-  if (isBegunBy(activation, taskId, callId)) return resumedOutput(id);
+  if (isStartedBy(activation, taskId, callId)) return resumedOutput(id);
   const child = caller.state.children.get(id);
   // Reserved by this call: the message may be in the log, but the task was not resumed yet.
   const isReserved = child?.callId === callId && child.status === null;

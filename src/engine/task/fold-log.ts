@@ -1,6 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
-import { liveBefore } from '../../protocol/events/rewound.ts';
+import { liveEventFilter } from '../../protocol/events/rewound.ts';
 import type { LogProblem, TaskStore } from '../../store/task-store.ts';
 import { applyCut, applyEvent } from '../../protocol/state/fold.ts';
 import { initialState, type TaskState } from '../../protocol/state/task-state.ts';
@@ -39,7 +39,7 @@ export class LogFold {
   }
 
   private foldAgain(upTo: number): TaskState | null {
-    const isLive = liveBefore(this.rewinds, upTo);
+    const isLive = liveEventFilter(this.rewinds, upTo);
     let state: TaskState | null = null;
     this.readAgain((event) => {
       if (event.seq > upTo) return;

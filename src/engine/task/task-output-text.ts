@@ -1,6 +1,6 @@
-import { compactionText } from '../../protocol/compaction-text.ts';
-import { clockTime } from '../../base/local-time.ts';
-import { exactLine, terminalText } from '../../base/terminal-text.ts';
+import { describeCompaction } from '../../protocol/compaction-text.ts';
+import { formatClockTime } from '../../base/local-time.ts';
+import { sanitizeLine, sanitizeForTerminal } from '../../base/terminal-text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { answerText } from '../../protocol/state/questions.ts';
 import { messageText } from '../../protocol/message.ts';
@@ -11,7 +11,7 @@ const SHOWN_INPUT = 200;
 /** Returns the text that an event adds to a task's output file, which people read; null for none. */
 export function eventOutputText(event: TaskEvent): string | null {
   const text = textOf(event);
-  return text === null ? null : terminalText(text, 'prose');
+  return text === null ? null : sanitizeForTerminal(text, 'prose');
 }
 
 function textOf(event: TaskEvent): string | null {
@@ -32,7 +32,7 @@ function textOf(event: TaskEvent): string | null {
     case 'context.summarised':
     case 'context.dropped':
     case 'context.handed':
-      return `~ ${compactionText(event)}\n`;
+      return `~ ${describeCompaction(event)}\n`;
     case 'call.started':
       return `→ ${event.tool} ${brief(event.input)}\n`;
     case 'call.ended':
@@ -40,7 +40,7 @@ function textOf(event: TaskEvent): string | null {
     case 'call.refused':
       return `✗ ${event.tool}: ${firstLine(event.text)}\n`;
     case 'question.asked':
-      return `? ${event.question.tool}: ${exactLine(questionSubject(event.question))} [question ${event.question.id}]\n`;
+      return `? ${event.question.tool}: ${sanitizeLine(questionSubject(event.question))} [question ${event.question.id}]\n`;
     case 'question.answered':
       return `» ${answerText(event.answer, event.by)}\n`;
     case 'turn.retried':
@@ -50,7 +50,7 @@ function textOf(event: TaskEvent): string | null {
       return `${text === '' ? '' : `${text}\n\n`}… ${event.failure.message}\n`;
     }
     case 'turn.held': {
-      const until = event.untilMs === null ? '' : ` until ${clockTime(event.untilMs)}`;
+      const until = event.untilMs === null ? '' : ` until ${formatClockTime(event.untilMs)}`;
       return `… waiting for ${firstLine(event.because)}${until}\n`;
     }
     case 'notified':
@@ -66,7 +66,7 @@ function textOf(event: TaskEvent): string | null {
 
 function brief(input: unknown): string {
   // Shown in exact form, so that no character of what runs is hidden.
-  const text = exactLine(JSON.stringify(input));
+  const text = sanitizeLine(JSON.stringify(input));
   return text.length <= SHOWN_INPUT ? text : `${text.slice(0, SHOWN_INPUT)}…`;
 }
 

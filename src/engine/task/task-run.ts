@@ -19,11 +19,11 @@ import { newInterruptionId } from './interruption-notice.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { TaskPermissions } from './task-permissions.ts';
 import { Cancellation } from './cancellation.ts';
-import { Batched } from '../../base/batched.ts';
 import type { EndReason } from '../../protocol/end-reason.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../protocol/message.ts';
+import { CoalescedWork } from '../../base/coalesced-work.ts';
 
 export interface TaskRunParts {
   /** The specification as it was created here, before redaction. Absent for a task that was read from its log. */
@@ -241,11 +241,11 @@ interface ChildRun {
 /** The children of one task that are at work in this process. */
 export class ChildRuns {
   private readonly running = new Set<ChildRun>();
-  private readonly synced: Batched;
+  private readonly synced: CoalescedWork;
 
   /** `sync` writes the parent's log to the disk. */
   constructor(sync: () => Promise<void>) {
-    this.synced = new Batched(sync);
+    this.synced = new CoalescedWork(sync);
   }
 
   add(child: ChildRun): void {
@@ -273,7 +273,7 @@ export class ChildRuns {
 
   /** Resolves when a loss of power can no longer make the parent forget the children that it has created. */
   persisted(): Promise<void> {
-    return this.synced.ask();
+    return this.synced.request();
   }
 }
 

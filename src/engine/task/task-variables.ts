@@ -1,5 +1,9 @@
 import type { VariablePort } from '../../protocol/tool.ts';
-import { commandPath, mayBeSet, passedOn } from '../../sys/command-environment.ts';
+import {
+  buildCommandPath,
+  isSettableByTask,
+  listPassedVariables,
+} from '../../sys/processes/command-environment.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import type { EngineDeps } from './deps.ts';
 import type { TaskRun } from './task-run.ts';
@@ -14,7 +18,7 @@ export function readTaskVariables(
 ): Readonly<Record<string, string>> {
   const { variables } = run.state;
   const own = [...variables].filter(
-    ([name, { seq }]) => mayBeSet(name) && run.permissions.isTrusted(seq),
+    ([name, { seq }]) => isSettableByTask(name) && run.permissions.isTrusted(seq),
   );
   return Object.fromEntries(own.map(([name, { value }]) => [name, value]));
 }
@@ -24,8 +28,8 @@ export function createVariablePort(deps: EngineDeps, run: TaskRun): VariablePort
   return {
     seen: () => {
       const own = readEnvironment();
-      const passed = passedOn(own, deps.settings.commandVariables);
-      return { ...passed, ...readTaskVariables(run), PATH: commandPath(own) };
+      const passed = listPassedVariables(own, deps.settings.commandVariables);
+      return { ...passed, ...readTaskVariables(run), PATH: buildCommandPath(own) };
     },
     own: () => new Set(Object.keys(readTaskVariables(run))),
     keeps: (value) => deps.redact === undefined || deps.redact(value) === value,

@@ -1,5 +1,5 @@
-import { findCallAsText } from '../../protocol/text-calls/call-as-text.ts';
-import { goOnNotice } from '../../protocol/state/faults.ts';
+import { findTextCall } from '../../protocol/text-calls/call-as-text.ts';
+import { continuationNoticeId } from '../../protocol/state/faults.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import * as endings from '../task/endings.ts';
@@ -33,7 +33,7 @@ export function decideAfterCallAsText(
 ): MalformedResponseStep | null {
   const { callsAsText } = state.activation;
   if (callsAsText === 0) return null;
-  const call = findCallAsText(text, state.spec.tools);
+  const call = findTextCall(text, state.spec.tools);
   if (callsAsText >= MAX_CALLS_AS_TEXT) {
     return {
       kind: 'end',
@@ -66,7 +66,7 @@ export function decideAfterUnfinishedAnswer(
     if (cut !== undefined) return { kind: 'end', ending: endings.endByOutputCap(state, cut) };
     return { kind: 'end', ending: endings.endCutOff(text, cutAnswers) };
   }
-  return { kind: 'tell', id: goOnNotice(state.turns), text: cutAnswerText(cut) };
+  return { kind: 'tell', id: continuationNoticeId(state.turns), text: cutAnswerText(cut) };
 }
 
 function emptyAnswerText(reason: Answer['reason'], cut: OutputCap | undefined): string {

@@ -1,4 +1,4 @@
-import { clockTime, localDay } from '../../base/local-time.ts';
+import { formatClockTime, formatLocalDay } from '../../base/local-time.ts';
 import type { ModelFailure } from '../../protocol/model.ts';
 
 const FIRST_WAIT_MS = 500;
@@ -52,7 +52,7 @@ export function checkMaxWait(
 }
 
 function momentText(ms: number): string {
-  return `${localDay(ms)} ${clockTime(ms)}`;
+  return `${formatLocalDay(ms)} ${formatClockTime(ms)}`;
 }
 
 const MINUTE_MS = 60_000;

@@ -28,10 +28,10 @@ import type { OutputDemand } from '../limits/output-cap.ts';
 import { getRequestBase } from './request.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { BudgetShortfall, ModelAnswer } from './turn-outcome.ts';
-import type { EstimatedUse } from '../../protocol/used.ts';
-import { isNothing } from '../../protocol/state/ledger.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { computeCostUsd, describePriceSource } from '../../model/catalogue/cost.ts';
+import type { EstimatedUsage } from '../../protocol/used.ts';
+import { isZeroUsage } from '../../protocol/state/ledger.ts';
 
 /** Options for the request that budget is reserved for. */
 export interface RequestBudgetOptions {
@@ -182,7 +182,7 @@ export interface AnswerCost {
   readonly model: string;
   /** The source of the price; absent if the price is unknown. */
   readonly pricedBy?: string;
-  readonly estimated?: EstimatedUse;
+  readonly estimated?: EstimatedUsage;
 }
 
 /** Computes the cost of an answer. The first call loads the catalogue. */
@@ -207,6 +207,6 @@ export async function computeAnswerCost(
 
 /** Returns the cost of a failed answer: only its usage if that is zero. */
 export function failedAnswerCost(cost: AnswerCost): { readonly usage: Usage } | AnswerCost {
-  const isFree = isNothing(cost.usage) && cost.estimated === undefined;
+  const isFree = isZeroUsage(cost.usage) && cost.estimated === undefined;
   return isFree ? { usage: cost.usage } : cost;
 }

@@ -1,8 +1,8 @@
-import { tokensIn } from '../../base/token-estimate.ts';
 import { toolCalls } from '../../protocol/message.ts';
 import type { ModelRequest, ProgressPart, Usage } from '../../protocol/model.ts';
 import type { FinalPart } from './turn-outcome.ts';
 import { estimatePrompt, estimateTokensByLength } from '../limits/estimate.ts';
+import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 
 /** The most UTF-16 units that are kept of an answer that broke off, so that its log line stays small. */
 const MAX_KEPT_LENGTH = 65_536;
@@ -54,7 +54,7 @@ export class StreamedResponse {
 function countCallTokens(last: FinalPart): number {
   if (last.type === 'failed') return estimateTokensByLength(last.argumentCharacters ?? 0);
   return toolCalls(last.message).reduce(
-    (sum, { input }) => sum + tokensIn(JSON.stringify(input)),
+    (sum, { input }) => sum + estimateTokensUnrounded(JSON.stringify(input)),
     0,
   );
 }
@@ -72,6 +72,6 @@ class PartialText {
   /** The part that was not kept is assumed to have as many tokens per character. */
   get tokens(): number {
     if (this.length === 0) return 0;
-    return (tokensIn(this.kept) * this.length) / this.kept.length;
+    return (estimateTokensUnrounded(this.kept) * this.length) / this.kept.length;
   }
 }

@@ -1,11 +1,11 @@
-import { localDay } from '../../base/local-time.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { noticeInput } from '../../protocol/notice-text.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { Cap } from '../limits/budget.ts';
+import { formatLocalDay } from '../../base/local-time.ts';
+import { createNotice } from '../../protocol/notice-text.ts';
 
 const DATE_NOTICE = /^<notice>It is (\d{4}-\d{2}-\d{2}) now\.<\/notice>$/;
 
@@ -14,17 +14,17 @@ const DATE_NOTICE = /^<notice>It is (\d{4}-\d{2}-\d{2}) now\.<\/notice>$/;
  * system prompt, which names the first day, must keep its bytes for the provider's cache.
  */
 export function queueNewDate(
-  { clock, today = () => localDay(clock.now()) }: Pick<EngineDeps, 'clock' | 'today'>,
+  { clock, today = () => formatLocalDay(clock.now()) }: Pick<EngineDeps, 'clock' | 'today'>,
   { journal, spec, state }: Pick<TaskRun, 'journal' | 'spec' | 'state'>,
 ): void {
   const date = today();
-  const first = spec.date ?? localDay(state.createdAt);
+  const first = spec.date ?? formatLocalDay(state.createdAt);
   // A clock that was set back makes no new day.
   if (date === null || date <= first) return;
   const { messages, queued } = state.conversation;
   const known = findLatestDate([...messages, ...queued]);
   if (known !== undefined && date <= known) return;
-  const input = noticeInput(`date-${date}-turn-${state.turns + 1}`, `It is ${date} now.`);
+  const input = createNotice(`date-${date}-turn-${state.turns + 1}`, `It is ${date} now.`);
   journal.record({ type: 'input.queued', input });
 }
 

@@ -5,7 +5,7 @@ import { startTurn, type StartedTurn, type ToolChoice } from './request.ts';
 import { capsInUse, queueNewDate } from './turn-notices.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { bookAbandonedResponse } from './abandoned-response.ts';
-import { noticeInput } from '../../protocol/notice-text.ts';
+import { createNotice } from '../../protocol/notice-text.ts';
 import { RequestBudget, findUnpricedCap } from './request-budget.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { Mention } from '../../protocol/state/conversation.ts';
@@ -107,7 +107,7 @@ function queueBudgetNotices({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun):
     sentIds: conversation.inputIds,
   });
   for (const { id, text } of due) {
-    run.journal.record({ type: 'input.queued', input: noticeInput(id, text) });
+    run.journal.record({ type: 'input.queued', input: createNotice(id, text) });
   }
 }
 

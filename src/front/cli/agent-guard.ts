@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { TASK_VARIABLE } from '../../sys/command-environment.ts';
+import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
 import type { Environment } from '../../sys/env.ts';
 
 /** Throws UsageError in a command that an agent runs: only a person may decide what agents may do. */

@@ -53,7 +53,7 @@ export async function readSessionAgents(
 }
 
 async function readFile(flag: string, path: string, maxBytes: number): Promise<string> {
-  const { readNamedFile } = await import('../../sys/named-file.ts');
+  const { readNamedFile } = await import('../../sys/files/named-file.ts');
   try {
     const bytes = await readNamedFile(path, { maxBytes });
     return bytes.toString('utf8');

@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { quoteValue } from '../../config/message-text.ts';
 import { flagProblem, type FlagValue } from '../../config/text-layer.ts';
-import { expandHome } from '../../sys/paths.ts';
+import { expandHome } from '../../sys/files/paths.ts';
 import { flagSpec, type FlagName } from './flags.ts';
 import { findFlag, type Scan } from './scan.ts';
 

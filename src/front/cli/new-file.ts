@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { byteLength } from '../../base/text.ts';
-import { fileError, fileKind } from '../../sys/file-errors.ts';
+import { toFileError, describeFileType } from '../../sys/files/file-errors.ts';
 
 /** A file that a command will write. */
 export interface OutputFile {
@@ -36,11 +36,14 @@ export function checkNewFile({ path, force }: OutputFile): void {
       statSync(path, { throwIfNoEntry: false }) ?? lstatSync(path, { throwIfNoEntry: false });
     if (there === undefined) return;
     if (!there.isFile() && !there.isSymbolicLink()) {
-      throw new MusterError('INVALID_PARAM', `${path} is ${fileKind(there)}, and not a file`);
+      throw new MusterError(
+        'INVALID_PARAM',
+        `${path} is ${describeFileType(there)}, and not a file`,
+      );
     }
     if (!force) throw existingFileError(path);
   } catch (thrown) {
-    throw fileError(path, thrown);
+    throw toFileError(path, thrown);
   }
 }
 
@@ -73,7 +76,9 @@ export async function writeNewFile(
     else await link(draft, path);
     return bytes;
   } catch (thrown) {
-    throw systemErrorCode(thrown) === 'EEXIST' ? existingFileError(path) : fileError(path, thrown);
+    throw systemErrorCode(thrown) === 'EEXIST'
+      ? existingFileError(path)
+      : toFileError(path, thrown);
   } finally {
     await rm(draft, { force: true });
   }

@@ -1,5 +1,5 @@
 import type { Interface } from 'node:readline';
-import { terminalText } from '../../base/terminal-text.ts';
+import { sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { printError } from '../../sys/print.ts';
 
 /** A person at the terminal who is asked several questions, one after the other. */
@@ -18,7 +18,10 @@ export function terminalConfirm(): ((question: string) => Promise<boolean>) | nu
     try {
       // The end of the input is an answer, too: no.
       const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-      const answer = await Promise.race([lines.question(terminalText(question, 'exact')), closed]);
+      const answer = await Promise.race([
+        lines.question(sanitizeForTerminal(question, 'exact')),
+        closed,
+      ]);
       return /^y(es)?$/i.test(answer.trim());
     } finally {
       lines.close();
@@ -52,7 +55,7 @@ function questionsOn(lines: Interface): Questions {
     async ask(question) {
       // After text that was typed ahead, the input may have ended already; the answers before its end count.
       if (!isOver) {
-        lines.setPrompt(terminalText(question, 'exact'));
+        lines.setPrompt(sanitizeForTerminal(question, 'exact'));
         lines.prompt();
       }
       const answer = await answers.next();

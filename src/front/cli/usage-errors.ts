@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { nearestFirst, nearNames } from '../../base/near-names.ts';
+import { sortByNearness, suggestNames } from '../../base/name-suggestions.ts';
 import { commandsUnder, type Command } from './command.ts';
 import { isFlagName, type FlagName } from './flags.ts';
 import { quoteValue, escapeLine } from '../../config/message-text.ts';
@@ -54,7 +54,7 @@ export function unknownCommand(words: readonly string[], commands: readonly Comm
   const under = commandsUnder(commands, [first]).map((each) => each.words);
   if (under.length === 0) {
     const names = commands.map((each) => each.words);
-    const valid = nearestFirst(words.join(' '), names).join(', ');
+    const valid = sortByNearness(words.join(' '), names).join(', ');
     return new UsageError(
       `unknown command ${named}; valid: ${valid}. A prompt needs -p: muster -p ${named}`,
     );
@@ -63,13 +63,13 @@ export function unknownCommand(words: readonly string[], commands: readonly Comm
     return new UsageError(`${named} is not a command by itself; valid: ${under.join(', ')}`);
   }
   const seconds = under.map((each) => each.slice(first.length + 1));
-  const [near] = nearNames(rest.join(' '), seconds);
+  const [near] = suggestNames(rest.join(' '), seconds);
   const suggestion = near === undefined ? ';' : `; did you mean ${first} ${near}?`;
   return new UsageError(`${named} is not a command${suggestion} valid: ${under.join(', ')}`);
 }
 
 function validFlags(valid: readonly FlagName[], flag: string): string {
-  const names = nearestFirst(
+  const names = sortByNearness(
     flag.startsWith('--') ? flag : `--${flag}`,
     valid.map((name) => `--${name}`),
   );

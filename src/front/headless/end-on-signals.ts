@@ -1,6 +1,6 @@
 import type { Muster } from '../../api/index.ts';
 import { MusterError } from '../../base/errors.ts';
-import { killAllProcesses } from '../../sys/processes.ts';
+import { killAllProcesses } from '../../sys/processes/process-group.ts';
 import { SIGNAL_EXIT_CODES, type EndingSignal } from './exit-code.ts';
 
 /**

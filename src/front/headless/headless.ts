@@ -14,7 +14,13 @@ import { resultLine } from '../../protocol/stream-line.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 import { costText, countText } from '../../report/cost-text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
-import { addUse, NO_USE, totalUse, type Ledger, type Use } from '../../protocol/state/ledger.ts';
+import {
+  addUsageTotals,
+  NO_USAGE_TOTAL,
+  sumLedger,
+  type Ledger,
+  type UsageTotal,
+} from '../../protocol/state/ledger.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 export interface HeadlessOptions {
@@ -152,10 +158,10 @@ class TreeUse {
     return `with ${below} ${paid} tokens, ${costText(use)}${about}`;
   }
 
-  private total(of: { readonly isEstimated: boolean }): Use {
-    return [...this.ledgers.values()].reduce<Use>(
-      (sum, ledger) => addUse(sum, totalUse(ledger, of)),
-      NO_USE,
+  private total(of: { readonly isEstimated: boolean }): UsageTotal {
+    return [...this.ledgers.values()].reduce<UsageTotal>(
+      (sum, ledger) => addUsageTotals(sum, sumLedger(ledger, of)),
+      NO_USAGE_TOTAL,
     );
   }
 }

@@ -1,8 +1,8 @@
 import { systemClock } from '../../base/clock.ts';
 import { flagsText } from '../../report/receipt-rows.ts';
 import { countText } from '../../report/cost-text.ts';
-import { exactLine } from '../../base/terminal-text.ts';
-import { formatDuration, oneLine, plural, truncate } from '../../base/text.ts';
+import { sanitizeLine } from '../../base/terminal-text.ts';
+import { formatDuration, collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { paidTokens } from '../../protocol/model.ts';
 import { drawErrorLine, printError } from '../../sys/print.ts';
@@ -84,8 +84,10 @@ export class ItemProgress {
     }
     const reason = end?.error === null || end === null ? '' : `: ${end.error.message}`;
     const details = `task ${spec.id}, ${plural(turns, 'turn')}, ${countText(paidTokens(usage))} tokens`;
-    const item = truncate(oneLine(exactLine(spec.description)), SHOWN_ITEM);
-    this.line(`[${this.done}/${this.total}] ${status}: ${item} (${details})${oneLine(reason)}`);
+    const item = truncate(collapseWhitespace(sanitizeLine(spec.description)), SHOWN_ITEM);
+    this.line(
+      `[${this.done}/${this.total}] ${status}: ${item} (${details})${collapseWhitespace(reason)}`,
+    );
     if (warning !== '') this.line(`  ! ${warning}`);
   }
 
@@ -99,7 +101,7 @@ export class ItemProgress {
       `${countText(this.tokens)} tokens`,
       formatDuration(this.drawnAt - this.startedAt),
     ];
-    const text = oneLine(exactLine(parts.join(', ')));
+    const text = collapseWhitespace(sanitizeLine(parts.join(', ')));
     const width = (this.terminal.columns ?? USUAL_COLUMNS) - 1;
     drawErrorLine(truncate(text, width));
   }

@@ -1,7 +1,7 @@
-import { clockTime } from '../../base/local-time.ts';
+import { formatClockTime } from '../../base/local-time.ts';
 import { formatDuration, plural } from '../../base/text.ts';
-import { exactLine, terminalText } from '../../base/terminal-text.ts';
-import { compactionText } from '../../protocol/compaction-text.ts';
+import { sanitizeLine, sanitizeForTerminal } from '../../base/terminal-text.ts';
+import { describeCompaction } from '../../protocol/compaction-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../protocol/events/event.ts';
 import type { Awaited } from '../../protocol/model.ts';
 import { answerText } from '../../protocol/state/questions.ts';
@@ -34,7 +34,7 @@ export class LiveLines {
   /** `state`: the state of the task after the event. */
   show(event: TaskEvent, state: TaskState): void {
     const line = lineFor(event, state, this.options);
-    if (line !== null) this.write(terminalText(oneLine(line), 'prose'));
+    if (line !== null) this.write(sanitizeForTerminal(oneLine(line), 'prose'));
   }
 
   /** Reports that a task starts, continues or ends, whatever the amount of detail is. */
@@ -44,7 +44,7 @@ export class LiveLines {
       case 'task.resumed':
       case 'task.ended': {
         const line = lineFor(event, state, { ...this.options, detail: 'tasks' });
-        if (line !== null) this.write(terminalText(oneLine(line), 'prose'));
+        if (line !== null) this.write(sanitizeForTerminal(oneLine(line), 'prose'));
         return;
       }
       default:
@@ -56,7 +56,10 @@ export class LiveLines {
     const { indent, name } = placement(state, this.options);
     const status = activity === null ? state.status : `${state.status} (${activity})`;
     this.write(
-      terminalText(oneLine(`${indent}▸ ${name}: ${status}: ${state.spec.description}`), 'prose'),
+      sanitizeForTerminal(
+        oneLine(`${indent}▸ ${name}: ${status}: ${state.spec.description}`),
+        'prose',
+      ),
     );
   }
 
@@ -64,7 +67,9 @@ export class LiveLines {
   showLeft(state: TaskState): void {
     const { indent, name } = placement(state, this.options);
     const why = state.status === 'parked' ? 'it waits for an answer' : 'its process has gone';
-    this.write(terminalText(oneLine(`${indent}✗ ${name}: ${state.status}: ${why}`), 'prose'));
+    this.write(
+      sanitizeForTerminal(oneLine(`${indent}✗ ${name}: ${state.status}: ${why}`), 'prose'),
+    );
   }
 }
 
@@ -130,7 +135,7 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'turn.retried':
       return `${indent}… ${name}: ${event.failure.message}${againText(event)}`;
     case 'turn.held': {
-      const until = event.untilMs === null ? '' : ` until ${clockTime(event.untilMs)}`;
+      const until = event.untilMs === null ? '' : ` until ${formatClockTime(event.untilMs)}`;
       return `${indent}… ${name}: waits for ${event.because}${until}`;
     }
     case 'turn.quiet':
@@ -142,11 +147,11 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'context.cleared':
     case 'summary.refused':
     case 'context.summarised':
-      return detail === 'calls' ? `${indent}~ ${name}: ${compactionText(event)}` : null;
+      return detail === 'calls' ? `${indent}~ ${name}: ${describeCompaction(event)}` : null;
     case 'summary.started':
     case 'context.dropped':
     case 'context.handed':
-      return `${indent}~ ${name}: ${compactionText(event)}`;
+      return `${indent}~ ${name}: ${describeCompaction(event)}`;
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
     case 'call.started':
@@ -162,7 +167,7 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'reuse.missed':
       return detail === 'calls' ? `${indent}  ${name}: nothing to reuse: ${event.because}` : null;
     case 'rights.granted':
-      return `${indent}» ${name}: from now on allowed: ${exactLine(event.rule.text)}`;
+      return `${indent}» ${name}: from now on allowed: ${sanitizeLine(event.rule.text)}`;
     case 'mode.granted':
       return `${indent}» ${name}: ${modeGrantedText(event)}`;
     case 'child.detached':
@@ -177,7 +182,7 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
 }
 
 function modeGrantedText({ grant }: Extract<TaskEvent, { type: 'mode.granted' }>): string {
-  return `${exactLine(grant.agent)} may run in ${grant.mode} mode (${exactLine(grant.source.where)})`;
+  return `${sanitizeLine(grant.agent)} may run in ${grant.mode} mode (${sanitizeLine(grant.source.where)})`;
 }
 
 /** A wait for a rate limit starts when the request is held, and is reported then. */
@@ -193,7 +198,7 @@ function asked(question: Question): string {
     case 'plan':
       return `asks to carry out a plan: ${oneLine(subject).slice(0, BRIEF_LENGTH)}`;
     case 'permission':
-      return `asks for ${question.tool}: ${exactLine(subject)}`;
+      return `asks for ${question.tool}: ${sanitizeLine(subject)}`;
     default:
       return question satisfies never;
   }
@@ -219,7 +224,7 @@ function endFacts(state: TaskState): string {
 const BRIEF_LENGTH = 100;
 
 function brief(input: unknown): string {
-  const text = exactLine(JSON.stringify(input));
+  const text = sanitizeLine(JSON.stringify(input));
   return text.length <= BRIEF_LENGTH ? text : `${text.slice(0, BRIEF_LENGTH)}…`;
 }
 

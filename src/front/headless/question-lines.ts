@@ -1,4 +1,4 @@
-import { oneLine } from '../../base/text.ts';
+import { collapseWhitespace } from '../../base/text.ts';
 import { printError } from '../../sys/print.ts';
 import type { Run } from '../../api/index.ts';
 import type { ProposedEdit, Question } from '../../protocol/question.ts';
@@ -24,7 +24,7 @@ const WANTS: Readonly<Record<Question['kind'], string>> = {
 export function questionLines(question: Question, dataDir: string | null): readonly string[] {
   const { id, chain, tool } = question;
   const lines = question.kind === 'permission' ? callLines(question) : [question.text];
-  const who = oneLine(chain.join(' > '));
+  const who = collapseWhitespace(chain.join(' > '));
   return [
     `${id}  ${who} ${WANTS[question.kind]}${question.kind === 'permission' ? tool : ''}:`,
     ...lines.flatMap((text) => text.split('\n')).map((line) => `  | ${line}`),
@@ -62,7 +62,7 @@ function answerCommands(question: Question, dataDir: string | null): readonly st
   if (question.kind === 'input') {
     const { options } = question;
     return [
-      ...options.map((option, index) => `${index + 1}: ${oneLine(option)}`),
+      ...options.map((option, index) => `${index + 1}: ${collapseWhitespace(option)}`),
       `${command} ${options.length === 0 ? '"TEXT"' : `"TEXT"|1..${options.length}`}`,
     ];
   }
@@ -72,7 +72,7 @@ function answerCommands(question: Question, dataDir: string | null): readonly st
   const { reason, rule, scopes } = question;
   const always = `${command} always${scopes.length > 1 ? ` --scope ${scopes.join('|')}` : ''}`;
   return [
-    oneLine(reason),
+    collapseWhitespace(reason),
     `${command} yes|no`,
     ...(rule === null ? [] : [`${always}   gives the rule ${rule}`]),
     ...modeCommand(question, command),
@@ -83,7 +83,7 @@ function modeCommand({ modeToGrant }: PermissionQuestion, command: string): read
   if (modeToGrant === undefined) return [];
   const { agent, mode, scopes } = modeToGrant;
   const scope = scopes.length > 1 ? ` --scope ${scopes.join('|')}` : '';
-  return [`${command} mode${scope}   lets ${oneLine(agent)} run in its mode, ${mode}`];
+  return [`${command} mode${scope}   lets ${collapseWhitespace(agent)} run in its mode, ${mode}`];
 }
 
 function quoteForShell(text: string): string {

@@ -1,4 +1,4 @@
-import { terminalText, type TerminalContext } from '../../base/terminal-text.ts';
+import { sanitizeForTerminal, type TerminalContext } from '../../base/terminal-text.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -13,5 +13,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
  * because text is copied from a page, and HTML does not allow them.
  */
 export function html(text: string, context: TerminalContext = 'exact'): string {
-  return terminalText(text, context).replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
+  return sanitizeForTerminal(text, context).replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
 }

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { costText, countText } from '../../report/cost-text.ts';
 import { utcText } from '../../report/figures.ts';
 import type { TreeReport, TreeRow } from '../../report/tree-report.ts';
-import { formatDuration, oneLine, plural } from '../../base/text.ts';
+import { formatDuration, collapseWhitespace, plural } from '../../base/text.ts';
 import { VERSION } from '../../base/version.ts';
 import { LOG_VERSION } from '../../protocol/events/event.ts';
-import type { Use } from '../../protocol/state/ledger.ts';
+import type { UsageTotal } from '../../protocol/state/ledger.ts';
 import { html } from './escape.ts';
 import type { EventLines } from './event-lines.ts';
 import { axis, laneSvg, legend } from './lane.ts';
@@ -81,12 +81,13 @@ function overview({ rows, from, to, reported, estimated }: TreeReport): string {
       : [['and about (estimated)', `${tokensText(estimated)}, ${costText(estimated)}`] as const]),
   ];
   const items = facts.map(
-    ([name, value]) => `<div><dt>${html(name)}</dt><dd>${html(oneLine(value))}</dd></div>`,
+    ([name, value]) =>
+      `<div><dt>${html(name)}</dt><dd>${html(collapseWhitespace(value))}</dd></div>`,
   );
   return `<dl>${items.join('')}</dl>`;
 }
 
-function tokensText({ usage }: Use): string {
+function tokensText({ usage }: UsageTotal): string {
   return `${countText(usage.input + usage.cacheWrite)} in, ${countText(usage.output)} out, ${countText(usage.cacheRead)} cached`;
 }
 

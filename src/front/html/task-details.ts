@@ -4,8 +4,8 @@ import { SPAN_NAMES, type Span } from '../../report/span.ts';
 import type { TaskReport } from '../../report/task-report.ts';
 import type { TreeRow } from '../../report/tree-report.ts';
 import { turnLines } from '../../report/turn-lines.ts';
-import { exactLine, type TerminalContext } from '../../base/terminal-text.ts';
-import { oneLine, plural, truncate } from '../../base/text.ts';
+import { sanitizeLine, type TerminalContext } from '../../base/terminal-text.ts';
+import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { EventLines } from './event-lines.ts';
 import { html } from './escape.ts';
 
@@ -30,7 +30,7 @@ export function taskDetails(
     part(report.end === null ? 'What it said last' : 'Answer', cut(report.result), 'prose'),
     part('Turns', shownLines(turnLines(report.turns, from), 'turns')),
     part('Receipt', receiptText(report)),
-    part('Warnings', shownLines(report.warnings.map(exactLine), 'warnings')),
+    part('Warnings', shownLines(report.warnings.map(sanitizeLine), 'warnings')),
     folded('Where its time went', spanText(report.spans, from)),
     folded(plural(report.events, 'event'), events.text(id, from)),
   ];
@@ -39,12 +39,12 @@ export function taskDetails(
     report.model,
     report.tools.map(({ tool, count }) => `${tool} × ${count}`).join(', ') || 'no tools',
   ];
-  return `<details class="task ${indent} ${report.status}"><summary>${summary(report)}</summary><div><h3 id="t${at}" tabindex="-1">${html(facts.map(oneLine).join(' · '))}</h3>${parts.join('')}</div></details>\n`;
+  return `<details class="task ${indent} ${report.status}"><summary>${summary(report)}</summary><div><h3 id="t${at}" tabindex="-1">${html(facts.map(collapseWhitespace).join(' · '))}</h3>${parts.join('')}</div></details>\n`;
 }
 
 /** The description and the agent of a task, on one line. */
 export function detailsTitle({ description, agent }: TaskReport): string {
-  return oneLine(`${description} (${agent})`);
+  return collapseWhitespace(`${description} (${agent})`);
 }
 
 function summary(report: TaskReport): string {
@@ -83,7 +83,7 @@ function cut(text: string): string {
 function shownLines(lines: readonly string[], what: string): string {
   const omitted = lines.length - SHOWN_LINES;
   const more = omitted > 0 ? [`… and ${omitted} more ${what}`] : [];
-  return [...lines.slice(0, SHOWN_LINES).map(exactLine), ...more].join('\n');
+  return [...lines.slice(0, SHOWN_LINES).map(sanitizeLine), ...more].join('\n');
 }
 
 function receiptText({ receipt }: TaskReport): string {
@@ -98,7 +98,7 @@ function spanText(spans: readonly Span[], from: number): string {
   const lines = spans.map((span) => {
     const took = shortDuration(span.to - span.from).padStart(9);
     const what = `${SPAN_NAMES[span.kind]}${span.detail === '' ? '' : `: ${span.detail}`}`;
-    return `${sinceText(span.from - from).padStart(11)} ${took}  ${oneLine(what)}`;
+    return `${sinceText(span.from - from).padStart(11)} ${took}  ${collapseWhitespace(what)}`;
   });
   return shownLines(lines, 'stretches of time');
 }

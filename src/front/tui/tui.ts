@@ -4,7 +4,7 @@ import { systemClock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { printText } from '../../sys/print.ts';
-import { killAllProcesses } from '../../sys/processes.ts';
+import { killAllProcesses } from '../../sys/processes/process-group.ts';
 import { App } from './app.ts';
 import { attentionMethodOf } from './terminal/notification.ts';
 import type { SessionOptions } from './terminal/session.ts';

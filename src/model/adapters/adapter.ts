@@ -10,7 +10,6 @@ import {
   type ResolvedModel,
   modelName,
 } from '../../protocol/model.ts';
-import type { HttpFetch } from '../../sys/http-types.ts';
 import { RequestAdjustments } from './adjust/request-adjustments.ts';
 import { ANSWER_CAPS, type AnswerCaps } from './answers/answer-caps.ts';
 import { IncompleteAnswerError, HttpRefusal } from './errors/answer-errors.ts';
@@ -25,6 +24,7 @@ import { readAnswerBody } from './answers/read-answer-body.ts';
 import { BaseUrlProbe, type BaseUrlAttempt } from './adjust/base-url-probe.ts';
 import type { FilesByPart } from './request/attached-files.ts';
 import { replaceLoneSurrogates } from './request/well-formed-json.ts';
+import type { HttpFetch } from '../../sys/http/http-types.ts';
 
 /** The dependencies of an adapter. */
 export interface AdapterDeps {

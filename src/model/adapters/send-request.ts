@@ -1,4 +1,3 @@
-import type { HttpFetch, HttpResponse, TrafficObserver } from '../../sys/http-types.ts';
 import type { ProgressPart } from '../../protocol/model.ts';
 import { HttpRefusal, ReportedError, WrongServerError } from './errors/answer-errors.ts';
 import { inspectResponse } from './answers/response-kind.ts';
@@ -6,6 +5,7 @@ import type { Endpoint } from './protocol-adapter.ts';
 import type { BaseUrlAttempt } from './adjust/base-url-probe.ts';
 import { isTransient } from './errors/unusable-body.ts';
 import { describePage } from './errors/error-body.ts';
+import type { HttpFetch, HttpResponse, TrafficObserver } from '../../sys/http/http-types.ts';
 
 /** The headers in which the packages send a key. Without a key they send them empty. */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'];

@@ -1,6 +1,6 @@
-import { quoteLine } from '../../base/code-search/report.ts';
+import { quoteLine } from '../../base/code-search/format-ranking.ts';
 import { isJsonObject } from '../../base/json.ts';
-import { oneLine, truncate } from '../../base/text.ts';
+import { collapseWhitespace, truncate } from '../../base/text.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
 import type { Intent } from './intent.ts';
 import type { Situation } from './situation.ts';
@@ -60,12 +60,12 @@ export function answerFromChildren(topics: readonly string[], situation: Situati
     const answer = result?.isError === true ? `Not answered: ${text}` : text;
     if (outcomes.length === 1) return answer;
     const title = topics.length === outcomes.length ? topics[index] : agentOf(call);
-    return `## ${oneLine(title ?? `Topic ${index + 1}`)}\n\n${answer}`;
+    return `## ${collapseWhitespace(title ?? `Topic ${index + 1}`)}\n\n${answer}`;
   });
   const left = topics.slice(MAX_TOPICS);
   if (left.length > 0) {
     parts.push(
-      `Not searched (at most ${MAX_TOPICS} topics at once): ${left.map(oneLine).join('; ')}`,
+      `Not searched (at most ${MAX_TOPICS} topics at once): ${left.map(collapseWhitespace).join('; ')}`,
     );
   }
   return parts.join('\n\n');

@@ -1,6 +1,6 @@
 import { readQuery } from '../../base/code-search/query.ts';
-import { countTerms, rankPlaces } from '../../base/code-search/rank.ts';
-import { reportRanking } from '../../base/code-search/report.ts';
+import { countTerms, rankLocations } from '../../base/code-search/rank.ts';
+import { formatRanking } from '../../base/code-search/format-ranking.ts';
 import { TermFinder } from '../../base/code-search/term-finder.ts';
 import type { PlannedCall } from './situation.ts';
 
@@ -25,8 +25,11 @@ export function rankFoundLines(
   const finder = new TermFinder(query.terms);
   const texts = textsByPath(found, options.cwd);
   const files = [...texts].map(([path, text]) => countTerms(path, text, finder));
-  const ranking = rankPlaces(query, finder, { files, readText: (path) => texts.get(path) ?? null });
-  const report = reportRanking(ranking, { maxPlaces: options.maxPlaces, show: (path) => path });
+  const ranking = rankLocations(query, finder, {
+    files,
+    readText: (path) => texts.get(path) ?? null,
+  });
+  const report = formatRanking(ranking, { maxPlaces: options.maxPlaces, show: (path) => path });
   return `${report}\n\nFindPlaces was not available: only the lines that Grep returned were ranked.`;
 }
 

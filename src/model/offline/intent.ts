@@ -2,7 +2,7 @@ import {
   isSearchTerm,
   hasSearchTerms,
   readQuery,
-  withoutPaths,
+  removePaths,
 } from '../../base/code-search/query.ts';
 import type { Situation } from './situation.ts';
 import { splitTopics, withoutInstructions } from './topics.ts';
@@ -80,7 +80,7 @@ export function readIntent(situation: Situation): Intent {
 /** `What does a.ts do?` asks for an outline; `Explain how a.ts retries` asks for a search. */
 function asksForOutline(question: string): boolean {
   if (!OUTLINE.test(question)) return false;
-  const rest = withoutPaths(question.replace(OUTLINE, ' '));
+  const rest = removePaths(question.replace(OUTLINE, ' '));
   return !readQuery(rest).terms.some(isSearchTerm);
 }
 

@@ -1,10 +1,10 @@
-import { definedName, indentOf } from '../../base/code/definitions.ts';
+import { findDefinedName, measureIndent } from '../../base/code/definitions.ts';
 import { fileKind, isProse } from '../../base/code/file-kind.ts';
-import { quoteLine } from '../../base/code-search/report.ts';
+import { quoteLine } from '../../base/code-search/format-ranking.ts';
 import { isJsonObject } from '../../base/json.ts';
-import { oneLine, plural, truncate } from '../../base/text.ts';
+import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
-import { isSecretPath } from '../../sys/secret-paths.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { failureNote, LIMITS } from './answer.ts';
 import type { Intent } from './intent.ts';
 import { findOutcome, type PlannedCall, type Situation } from './situation.ts';
@@ -114,7 +114,7 @@ function directoryOutline(
 
 function fileLine(path: string, lines: readonly NumberedLine[]): string {
   const symbols = symbolsOf(path, lines);
-  const names = symbols.map(([, text]) => definedName(text) ?? text.replace(/^#+/, ''));
+  const names = symbols.map(([, text]) => findDefinedName(text) ?? text.replace(/^#+/, ''));
   const more = names.length - MAX_LINE_SYMBOLS;
   const list = names.slice(0, MAX_LINE_SYMBOLS).map(code).join(', ');
   const rest = more > 0 ? ` and ${more} more` : '';
@@ -135,7 +135,7 @@ function symbolsOf(path: string, lines: readonly NumberedLine[]): readonly Numbe
   if (!isText(path)) {
     const isCode = !isProse(path);
     return lines.filter(
-      ([, text]) => isCode && indentOf(text) <= MAX_INDENT && definedName(text) !== null,
+      ([, text]) => isCode && measureIndent(text) <= MAX_INDENT && findDefinedName(text) !== null,
     );
   }
   let isFenced = false;
@@ -176,7 +176,7 @@ function firstComment(path: string, lines: readonly NumberedLine[]): string | nu
     else if (found.length > 0) break;
   }
   if (found.length === 0) return null;
-  const [sentence = ''] = oneLine(found.join(' ').replace(/\p{Cc}+/gu, ' ')).split(
+  const [sentence = ''] = collapseWhitespace(found.join(' ').replace(/\p{Cc}+/gu, ' ')).split(
     /(?<=[.!?])\s+(?=\p{Lu})/u,
   );
   const cut = truncate(sentence, MAX_COMMENT_CHARS);
@@ -278,5 +278,5 @@ function literal(path: string): string {
 }
 
 function code(text: string): string {
-  return `\`${oneLine(text)}\``;
+  return `\`${collapseWhitespace(text)}\``;
 }

@@ -1,4 +1,4 @@
-import { parseLocations } from '../../base/code-search/report.ts';
+import { parseLocations } from '../../base/code-search/format-ranking.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { answerFromChildren, answerFromSearch, HELP, LIMITS, NO_TOOLS } from './answer.ts';
 import { grepCall, rankFoundLines } from './grep-search.ts';

@@ -1,4 +1,4 @@
-import { quotedFileName } from '../../protocol/quoted-item.ts';
+import { parseQuotedFileName } from '../../protocol/quoted-item.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import {
   toolCalls,
@@ -96,7 +96,7 @@ function askedText(message: UserMessage): string {
 
 /** Removes the `@` from the names of attached files. */
 function withPlainNames(text: string, { content }: UserMessage): string {
-  const files = content.flatMap((part) => quotedFileName(part.text.trim()) ?? []);
+  const files = content.flatMap((part) => parseQuotedFileName(part.text.trim()) ?? []);
   return files.reduce(
     // A replacement text would give `$` a meaning.
     (named, file) => named.replaceAll(`@${file}`, () => file).replaceAll(`@"${file}"`, () => file),

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { HttpFetch } from '../../sys/http-types.ts';
 import { LM_STUDIO_PORT, OLLAMA_PORT } from './vendors.ts';
 import { createProvider, type ConfiguredProvider } from './providers.ts';
+import type { HttpFetch } from '../../sys/http/http-types.ts';
 
 /** The time limit for probing both local servers: a server that is not there must not delay the start. */
 const LOCAL_PROBE_MS = 50;

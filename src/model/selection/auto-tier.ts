@@ -1,6 +1,6 @@
-import { splitIdentifier } from '../../base/words.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Tier } from '../../protocol/model.ts';
+import { splitIdentifier } from '../../base/word-stems.ts';
 
 /** The properties of an agent by which `auto` chooses its tier. */
 export type AutoAgent = Pick<AgentDefinition, 'name' | 'description' | 'mode' | 'tools'>;

@@ -1,4 +1,4 @@
-import { foldName, foldWords } from '../../base/fold-name.ts';
+import { foldName, foldNameWords } from '../../base/fold-name.ts';
 import type { Access, PermissionRule, RuleSet } from '../../protocol/permission.ts';
 import { listPaths, type ResolvedCall, type CallPath } from '../call.ts';
 import { couldCommandMatch, findAllowingCommandRule, type CommandLine } from './command-rules.ts';
@@ -162,8 +162,8 @@ function matchesAgent(specifier: string, agent: string): boolean {
 /** Tells whether a deny or ask rule could apply to this agent, however the words of its name are separated. */
 export function couldAgentMatch(specifier: string, agent: string): boolean {
   if (matchesAgent(specifier, agent)) return true;
-  const words = foldWords(specifier);
-  if (matchesWildcard(words, foldWords(agent))) return true;
+  const words = foldNameWords(specifier);
+  if (matchesWildcard(words, foldNameWords(agent))) return true;
   // Without its separator `review-*` would also match Review.
   return !/-\*|\*-/.test(words) && matchesWildcard(foldName(specifier), foldName(agent));
 }

@@ -1,8 +1,8 @@
-import { nearNames } from '../../base/near-names.ts';
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
-import { canonicalToolName, narrowerName } from '../../protocol/tool-aliases.ts';
+import { canonicalToolName, findNarrowerMeaning } from '../../protocol/tool-aliases.ts';
 import type { PermissionRule, RuleSet, RuleSource } from '../../protocol/permission.ts';
 import { findSpecifierProblem } from './specifiers.ts';
+import { suggestNames } from '../../base/name-suggestions.ts';
 
 /** The text of a rule and the place where it is written. */
 export interface RuleText {
@@ -66,7 +66,7 @@ export function parseRule(
   const tool = findTool(name, knownTools);
   if (tool === undefined) return fail('tool', explainUnknownTool(name, knownTools));
   const rest = trimmed.slice(name.length);
-  const narrower = knownTools.includes(name) ? undefined : narrowerName(name);
+  const narrower = knownTools.includes(name) ? undefined : findNarrowerMeaning(name);
   const succeed = (specifier?: string): ParsedRule => {
     const rule = { text: trimmed, tool, ...(specifier === undefined ? {} : { specifier }), source };
     if (narrower === undefined) return { ok: true, rule };
@@ -106,7 +106,7 @@ function explainUnknownTool(name: string, knownTools: readonly string[]): string
 /** Finds the tool that a misspelled name may mean: `Bsh` and `bash_tool` are near Bash. The tools of MCP servers are unknown here. */
 function findNearestTool(name: string, knownTools: readonly string[]): string | undefined {
   if (name.startsWith('mcp__')) return undefined;
-  const [nearest] = nearNames(name, [...TOOL_NAMES, ...knownTools]);
+  const [nearest] = suggestNames(name, [...TOOL_NAMES, ...knownTools]);
   return (
     nearest ??
     name

@@ -1,26 +1,26 @@
 import type { OutputCap } from '../output-cap.ts';
 import type { AssistantMessage } from '../message.ts';
 import type { FinishReason } from '../model.ts';
-import type { Used } from '../used.ts';
+import type { AnswerUsage } from '../used.ts';
 
-/** A result that is taken out of the conversation, and the line in its place. */
+/** A result that is removed from the conversation, and the line that replaces it. */
 export interface ClearedCall {
   readonly callId: string;
   readonly text: string;
 }
 
-/** Of a task's next request, in tokens. */
+/** The size of a task's next request in tokens. */
 export interface ContextSize {
   readonly before: number;
-  /** Once room was made. Before a summary has come: what is expected. */
+  /** The size after compaction. Before a summary has arrived, this is the expected size. */
   readonly after: number;
-  /** Of that, what stands in no request yet: results of the newest calls, and what was said since. */
+  /** The part of `after` that no request contains yet: results of the newest calls, and later inputs. */
   readonly waiting: number;
-  /** Of its model; null: not known. */
+  /** The context window of its model; null if it is not known. */
   readonly window: number | null;
 }
 
-/** What is done about a conversation that nears the window of its model. */
+/** The events by which a conversation that approaches the window of its model is made smaller. */
 export type CompactionEvent =
   /** Before a request that would be too large: results of old calls are replaced by a line each. */
   | {
@@ -46,13 +46,13 @@ export type CompactionEvent =
       readonly outputCap?: OutputCap;
       readonly size: ContextSize;
       /**
-       * The parent whose conversation it is of: that one's messages are summarised for this task, which has none
-       * of its own yet. Absent: its own.
+       * The parent whose conversation is summarized for this task, which has none of its own yet. Absent if the
+       * task's own conversation is summarized.
        */
       readonly of?: string;
     }
   /** It has come, and stands in the place of what it tells. */
-  | (Used & {
+  | (AnswerUsage & {
       readonly type: 'context.summarised';
       readonly turn: number;
       readonly summary: string;
@@ -61,11 +61,14 @@ export type CompactionEvent =
       readonly model: string;
       readonly ms: number;
       readonly size: ContextSize;
-      /** Of the boundary around a summary of the parent's conversation. Absent: it is of its own. */
+      /**
+       * The nonce of the boundary around a summary of the parent's conversation. Absent for a summary of its
+       * own conversation.
+       */
       readonly nonce?: string;
     })
   /** What came is no summary that can stand there. */
-  | (Used & {
+  | (AnswerUsage & {
       readonly type: 'summary.refused';
       readonly turn: number;
       readonly because: string;
@@ -87,7 +90,7 @@ export type CompactionEvent =
   | {
       readonly type: 'context.handed';
       readonly text: string;
-      /** The sibling that has asked for that very summary; null: there is none, and why `because` says. */
+      /** The sibling that requested the same summary; null if there is none, for the reason in `because`. */
       readonly from: string | null;
       /** Null: there is one. */
       readonly because: string | null;

@@ -1,7 +1,7 @@
 import type { EventBody, TaskEvent } from './event.ts';
 
 /** Returns an event without its stamp: what it says, apart from when and where it was written. */
-export function bodyOf(event: TaskEvent): EventBody {
+export function stripStamp(event: TaskEvent): EventBody {
   const {
     v: _v,
     seq: _seq,

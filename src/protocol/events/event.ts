@@ -23,17 +23,17 @@ import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from '../result.ts'
 import type { FileLeft, Rewound } from './rewound.ts';
 import type { LoopSettings, TaskLimits, TaskSpec } from '../task.ts';
 import type { CallDetails, FileChange, FileSeen, TodoItem } from '../tool.ts';
-import type { Used } from '../used.ts';
+import type { AnswerUsage } from '../used.ts';
 
 /**
- * The version of the log format that this code writes. Older ones replay; newer ones are refused.
- * 2: tasks that live on (resumes, background children, shells). 3: rights say whether commands reach
- * the network; questions to people, their answers, and what those grant. 4: waits for rate limits
- * and for memory; runs of templates; results that are reused.
+ * The version of the log format that this code writes. Older versions replay; newer ones are refused. Version 2
+ * added tasks that live on (resumes, background children, shells). Version 3 added network rights, questions to
+ * people, their answers, and the rules that answers grant. Version 4 added waits for rate limits and for
+ * memory, runs of templates, and reused results.
  */
 export const LOG_VERSION = 4;
 
-/** What every event carries besides its own fields. */
+/** The fields that every event has in addition to its own. */
 export interface EventStamp {
   readonly v: number;
   /** From 0, without a gap within one log. */
@@ -41,19 +41,20 @@ export interface EventStamp {
   /** Milliseconds since the epoch, by the wall clock. */
   readonly ts: number;
   /**
-   * Milliseconds by which the wall clock was ahead of where it would be if nobody had set it since the
-   * process that wrote this began: `ts - clockShift` gives durations. Absent: not by a tenth of a
-   * second, or an older log.
+   * Milliseconds by which the wall clock was ahead of where it would be if nobody had set it since the writing
+   * process started. `ts - clockShift` gives durations. Absent if the difference is less than a tenth of a
+   * second, and in older logs.
    */
   readonly clockShift?: number;
   readonly task: string;
-  /** Grows by one with each owner of the log: fences off a writer that lost it. */
+  /** A number that grows by one with each owner of the log, so that a writer that lost the log is shut out. */
   readonly epoch: number;
 }
 
 export const NOTICE_LEVELS = ['info', 'warning', 'error'] as const;
 export type NoticeLevel = (typeof NOTICE_LEVELS)[number];
 
+/** The content of an event, by type. */
 export type EventBody =
   | { readonly type: 'task.created'; readonly spec: TaskSpec }
   /** An owner took the log, first or after another one. */
@@ -63,7 +64,7 @@ export type EventBody =
   /** It has a slot (again). */
   | {
       readonly type: 'task.started';
-      /** What its loop goes by beside its own limits, under this owner. Absent in older logs. */
+      /** Settings of its loop under this owner, besides its own limits. Absent in older logs. */
       readonly settings?: LoopSettings;
     }
   /** It goes on after its end. */
@@ -71,9 +72,12 @@ export type EventBody =
       readonly type: 'task.resumed';
       /** A task id, or `user`. */
       readonly by: string;
-      /** The resuming task's call; null for a person. */
+      /** The call of the resuming task; null for a person. */
       readonly callId: string | null;
-      /** Only its context is summarised, and it ends as it had ended. `keep`: what a person wants kept. */
+      /**
+       * Set if only its context is summarized, and it then ends as it had ended before. `keep`: the content
+       * that a person wants to keep.
+       */
       readonly compacts?: { readonly keep: string | null };
     }
   /**
@@ -151,7 +155,7 @@ export type EventBody =
   | (Silence & { readonly type: 'turn.quiet'; readonly turn: number })
   /** It has come on after that. */
   | { readonly type: 'turn.flowing'; readonly turn: number }
-  | (Used & {
+  | (AnswerUsage & {
       readonly type: 'turn.retried';
       readonly turn: number;
       /** From 1; 0: it was asked by a process that died before the answer ended. */
@@ -161,7 +165,7 @@ export type EventBody =
       /** Repairs in the answer. Default: none, also in older logs. */
       readonly repairs?: Repairs;
     })
-  | (Used & {
+  | (AnswerUsage & {
       readonly type: 'turn.ended';
       readonly turn: number;
       readonly message: AssistantMessage;
@@ -172,7 +176,7 @@ export type EventBody =
       /** Repairs in the answer. Default: none, also in older logs. */
       readonly repairs?: Repairs;
     })
-  | (Used & {
+  | (AnswerUsage & {
       readonly type: 'turn.failed';
       readonly turn: number;
       readonly failure: ModelFailure;
@@ -308,7 +312,7 @@ export type EventBody =
       readonly below: readonly string[];
       /** Rounds of delegations by it and all below it, of those that one above it has made, too. */
       readonly delegations?: Readonly<Record<string, number>>;
-      /** Absent in logs from before it was kept, and for a child that is lost. */
+      /** Absent in older logs, and for a child that is lost. */
       readonly receipt?: ChildReceipt;
     }
   /** A background shell runs. That it was about to be started, the intent of its call says. */
@@ -339,7 +343,7 @@ export type EventBody =
       readonly needed?: number;
       /** Whether an answer without calls still fitted. Absent: it did not, and in older logs. */
       readonly lastAnswerFits?: true;
-      /** Whose output limit is most of that. Absent: nobody's, and in older logs. */
+      /** The model whose output limit makes up most of `needed`. Absent if there is none, and in older logs. */
       readonly output?: OutputShare;
       /** The model for which no price is known, where that keeps a cap on cost from acting. */
       readonly unpriced?: string;
@@ -350,12 +354,15 @@ export type EventBody =
       readonly end: EndReason;
       /** The final answer, or what there is of one. */
       readonly result: string;
-      /** What it is as JSON, valid against the task's output schema. Absent: it is not, or there is none. */
+      /**
+       * The result as JSON that matches the task's output schema. Absent if it does not match or there is no
+       * schema.
+       */
       readonly structured?: JsonValue;
-      /** The flags of the answer. Absent: none. */
+      /** The flags of the answer. Default: none. */
       readonly claims?: readonly ClaimFlag[];
     };
 
-/** One line of a task's log: the durable truth. */
+/** One line of a task's log. */
 export type TaskEvent = EventStamp & EventBody;
 export type EventType = EventBody['type'];

@@ -1,6 +1,6 @@
 import type { EndStatus } from '../result.ts';
 
-/** What a file holds, and may be done with it. */
+/** The content and permissions of a file. */
 export interface FileForm {
   /** sha256, hex. */
   readonly hash: string;
@@ -8,7 +8,7 @@ export interface FileForm {
   readonly mode: number;
 }
 
-/** What a rewind does to a file; null: it is not there. */
+/** The change that a rewind makes to a file; null means that the file does not exist. */
 export interface RewoundFile {
   /** Absolute, without links. */
   readonly path: string;
@@ -16,26 +16,26 @@ export interface RewoundFile {
   readonly to: FileForm | null;
 }
 
-/** A file that could not be put back. */
+/** A file that could not be restored. */
 export interface FileLeft {
   readonly path: string;
   readonly because: string;
 }
 
-/** A task is put back to how it was after one of its events. */
+/** The return of a task to its state after one of its events. */
 export interface Rewound {
   /** The number of that event. */
   readonly to: number;
   /** The number of the rewind that this one undoes; null: none. */
   readonly undoes: number | null;
-  /** The stint that begins: no earlier one had its number. */
+  /** The number of the activation that begins. No earlier activation had it. */
   readonly stint: number;
-  /** Answers up to there, and how it had ended; for lists. */
+  /** The number of answers up to that event, and the way in which the task had ended, for lists. */
   readonly turns: number;
   readonly end: EndStatus | null;
-  /** Tasks below it that were at work then and are not taken back there: nobody waits for them now. */
+  /** Tasks below it that were running then and are not restored: nobody waits for them now. */
   readonly dropped: readonly string[];
-  /** What is about to be put back. */
+  /** The files that are about to be restored. */
   readonly files: readonly RewoundFile[];
 }
 
@@ -44,8 +44,11 @@ interface Numbered {
   readonly type: string;
 }
 
-/** Which events of a log count after the event `at`: those that no rewind up to there has cut off. */
-export function liveBefore(
+/**
+ * Returns a filter for the events that count after the event `at`: those that no rewind up to there has cut
+ * off.
+ */
+export function liveEventFilter(
   rewinds: readonly { readonly seq: number; readonly to: number }[],
   at: number,
 ): (seq: number) => boolean {
@@ -71,13 +74,13 @@ export function liveBefore(
   };
 }
 
-/** The events of a log that count at its end, in order. */
-export function liveEvents<E extends Numbered>(
+/** Selects the events of a log that count at its end, in order. */
+export function selectLiveEvents<E extends Numbered>(
   events: readonly (E & Partial<Pick<Rewound, 'to'>>)[],
 ): readonly E[] {
   const rewinds = events.flatMap(({ type, seq, to }) =>
     type === 'task.rewound' && to !== undefined ? [{ seq, to }] : [],
   );
-  const isLive = liveBefore(rewinds, events.at(-1)?.seq ?? -1);
+  const isLive = liveEventFilter(rewinds, events.at(-1)?.seq ?? -1);
   return events.filter(({ seq }) => isLive(seq));
 }

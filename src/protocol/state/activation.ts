@@ -1,15 +1,15 @@
 import { steadyTime } from './steady-time.ts';
 import { byteLength } from '../../base/text.ts';
-import { NO_TEXTS, type AnswerTexts } from './earlier-report.ts';
+import { NO_ANSWER_TEXTS, type AnswerTexts } from './earlier-report.ts';
 import type { EndReason } from '../end-reason.ts';
 import { messageText, toolCalls } from '../message.ts';
 import type { TaskEvent } from '../events/event.ts';
-import type { Used } from '../used.ts';
+import type { AnswerUsage } from '../used.ts';
 import {
   addAmounts,
   addWork,
-  counted,
-  countedUsage,
+  toCount,
+  toUsageCounts,
   modelName,
   NO_WORK,
   NOTHING,
@@ -40,13 +40,13 @@ export interface LimitHit {
 }
 
 /**
- * The work of a task from its start, or its last resume, to its end: what its limits count. A crash
- * in between and a new owner are no end of it.
+ * The work of a task from its start, or its last resume, to its end. Its limits count this work. A crash in
+ * between and a new owner do not end it.
  */
 export interface Activation {
   /** From 0; grows with each resume. */
   readonly number: number;
-  /** Whose call made or resumed the task: a task id, or `user`; null for a root. */
+  /** The caller that created or resumed the task: a task id, or `user`; null for a root. */
   readonly by: string | null;
   /** That call, unique only among those of one task; null where a person did. */
   readonly callId: string | null;
@@ -110,7 +110,7 @@ export type ActivationStart = Pick<Activation, 'by' | 'callId'> &
   Partial<Pick<Activation, 'compacts'>> & { readonly since: number };
 
 /** How a task that is resumed begins; `before`: as it was then. */
-export function resumedBy(
+export function resumedActivationStart(
   event: Extract<TaskEvent, { type: 'task.resumed' }>,
   before: {
     readonly end: EndReason | null;
@@ -147,7 +147,7 @@ export function startActivation(
     answerFaulty: false,
     cutAnswers: 0,
     cutText: '',
-    texts: NO_TEXTS,
+    texts: NO_ANSWER_TEXTS,
     denials: 0,
     workedMs: 0,
     workingSince: null,
@@ -161,7 +161,7 @@ export function startActivation(
 }
 
 /** Whether this call of a task began it. */
-export function isBegunBy(activation: Activation, caller: string, callId: string): boolean {
+export function isStartedBy(activation: Activation, caller: string, callId: string): boolean {
   return activation.by === caller && activation.callId === callId;
 }
 
@@ -252,7 +252,7 @@ export function applyToActivation(activation: Activation, event: TaskEvent, befo
 }
 
 /** `from`: its model until the terms change. One that a person chooses stands in for none. */
-export function changeModel(
+export function applyModelChange(
   activation: Activation,
   from: ResolvedModel,
   { model, fallback }: Extract<TaskEvent, { type: 'terms.changed' }>,
@@ -264,23 +264,23 @@ export function changeModel(
 }
 
 /** What is only estimated counts too: it is charged all the same. */
-function spend(activation: Activation, { usage, costUsd, estimated }: Used): void {
+function spend(activation: Activation, { usage, costUsd, estimated }: AnswerUsage): void {
   activation.spent = addAmounts(activation.spent, charged(usage, costUsd));
   if (estimated === undefined) return;
   activation.spent = addAmounts(activation.spent, charged(estimated.usage, estimated.costUsd));
 }
 
 function charged(usage: Usage, costUsd: number | null | undefined): Amount {
-  return { tokens: paidTokens(countedUsage(usage)), costUsd: counted(costUsd) };
+  return { tokens: paidTokens(toUsageCounts(usage)), costUsd: toCount(costUsd) };
 }
 
 /** Less than nothing would lift a budget. */
 function countedAmount({ tokens, costUsd }: Amount): Amount {
-  return { tokens: counted(tokens), costUsd: counted(costUsd) };
+  return { tokens: toCount(tokens), costUsd: toCount(costUsd) };
 }
 
 function countedWork({ turns, toolBytes }: Work): Work {
-  return { turns: counted(turns), toolBytes: counted(toolBytes) };
+  return { turns: toCount(turns), toolBytes: toCount(toolBytes) };
 }
 
 function countCompaction(activation: Activation): void {

@@ -2,7 +2,7 @@ import type { Awaited } from '../model.ts';
 import { openQuestions, type InboxState } from './questions.ts';
 import type { Question } from '../question.ts';
 
-/** What a running task is doing, for every view. */
+/** The activity of a running task, for every view. */
 export type Activity =
   | { readonly kind: 'idle' }
   | { readonly kind: 'connecting' }
@@ -54,7 +54,7 @@ export function quietActivity(waitsFor: Awaited, since: number): Activity {
 }
 
 /** Returns the activity with the time since when it lasts put later by `ms`. */
-export function laterActivity(activity: Activity, ms: number): Activity {
+export function shiftActivity(activity: Activity, ms: number): Activity {
   if (ms === 0 || !('since' in activity) || activity.since === null) return activity;
   return { ...activity, since: activity.since + ms };
 }
@@ -96,7 +96,7 @@ const ACTIVITY = {
 };
 
 /** Gives a state its `activity`, made when it is read. */
-export function giveActivity<State extends Doing>(
+export function defineActivity<State extends Doing>(
   state: State,
 ): asserts state is State & { readonly activity: Activity } {
   Object.defineProperty(state, 'activity', ACTIVITY);

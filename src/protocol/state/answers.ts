@@ -1,5 +1,5 @@
 import type { TaskEvent } from '../events/event.ts';
-import { addToLedger, knownCost, totalUse, type Ledger } from './ledger.ts';
+import { addToLedger, knownCost, sumLedger, type Ledger } from './ledger.ts';
 import { messageText } from '../message.ts';
 import { modelName, NO_USAGE, type FinishReason, type Usage } from '../model.ts';
 import { readOutputCap, type OutputCap } from '../output-cap.ts';
@@ -45,7 +45,7 @@ export interface Answers {
 
 const ASKED = { accepted: false, isSummary: false } as const;
 
-export function noAnswers(): Answers {
+export function initialAnswers(): Answers {
   return {
     openTurn: null,
     answer: null,
@@ -141,7 +141,7 @@ export function applyToAnswers(
 }
 
 /** Of an event that a rewind has cut off: what it used was used. */
-export function applySpent(
+export function applyUsageOnly(
   answers: Answers,
   event: TaskEvent,
   spec: Pick<TaskSpec, 'model'>,
@@ -176,7 +176,7 @@ function addModel(models: string[], name: string): void {
 
 function addUsed(answers: Answers, event: TaskEvent, { model }: Pick<TaskSpec, 'model'>): void {
   answers.ledger = addToLedger(answers.ledger, event, modelName(model));
-  const reported = totalUse(answers.ledger, { isEstimated: false });
+  const reported = sumLedger(answers.ledger, { isEstimated: false });
   answers.usage = reported.usage;
   answers.costUsd = knownCost(reported);
 }

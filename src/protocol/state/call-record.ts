@@ -18,7 +18,7 @@ export interface CallRecord {
   readonly skills: Set<string>;
 }
 
-export function addDetails(
+export function addCallDetails(
   state: CallRecord,
   { facts, seq }: Extract<TaskEvent, { type: 'call.ended' }>,
 ): void {
@@ -29,7 +29,7 @@ export function addDetails(
   for (const change of facts.changed ?? []) {
     state.knownFiles.set(change.path, isKnown(state, change) ? change.after : null);
   }
-  addChanges(state, facts.changed ?? []);
+  addFileChanges(state, facts.changed ?? []);
   state.commands.push(...(facts.commands ?? []));
   if (facts.skill !== undefined) state.skills.add(facts.skill);
   for (const [name, value] of Object.entries(facts.variables ?? {})) {
@@ -44,7 +44,7 @@ function isKnown({ knownFiles }: CallRecord, { movedFrom, after, unread }: FileC
 }
 
 /** A file changed twice is one change: from its first `before` to its last `after`. */
-export function addChanges(state: CallRecord, changes: readonly FileChange[]): void {
+export function addFileChanges(state: CallRecord, changes: readonly FileChange[]): void {
   for (const change of changes) {
     const first = state.filesChanged.get(change.path);
     const before = first === undefined ? change.before : first.before;

@@ -3,7 +3,7 @@ import type { ClearedCall, ContextSize } from '../events/compaction-event.ts';
 import type { TaskEvent } from '../events/event.ts';
 import type { SummaryTransfer, Counted, SaidWords } from '../initial-context.ts';
 import type { Message, ToolResultPart } from '../message.ts';
-import { counted } from '../model.ts';
+import { toCount } from '../model.ts';
 
 /** What a person or another task has said to this one, and which of its messages holds it. */
 export interface Said extends SaidWords {
@@ -38,7 +38,7 @@ export interface Compaction {
   overflowed: boolean;
 }
 
-export function noCompaction(): Compaction {
+export function initialCompaction(): Compaction {
   return {
     counted: null,
     said: [],
@@ -74,9 +74,9 @@ export function applyToCompaction(conversation: Compacted, event: TaskEvent): vo
       return;
     case 'turn.ended': {
       const { input, cacheRead, cacheWrite, output } = event.usage;
-      const tokens = [input, cacheRead, cacheWrite, output].reduce((sum, n) => sum + counted(n), 0);
+      const tokens = [input, cacheRead, cacheWrite, output].reduce((sum, n) => sum + toCount(n), 0);
       compaction.counted =
-        tokens === 0 ? null : { tokens, messages: messages.length, output: counted(output) };
+        tokens === 0 ? null : { tokens, messages: messages.length, output: toCount(output) };
       compaction.sinceAnswer = 0;
       return;
     }
@@ -139,11 +139,11 @@ export function summaryMessages(conversation: Compacted): readonly Message[] | n
   const { open } = conversation.compaction;
   if (open === null) return null;
   const ask: Message = { role: 'user', content: [{ type: 'text', text: open.ask }] };
-  return [...summarisable(conversation).slice(0, open.upTo), ask];
+  return [...messagesToSummarize(conversation).slice(0, open.upTo), ask];
 }
 
 /** What a summary would be of that is asked for next: messages of its parent's conversation, or of its own. */
-export function summarisable({
+export function messagesToSummarize({
   messages,
   handover,
 }: Pick<Compacted, 'messages' | 'handover'>): readonly Message[] {
@@ -164,7 +164,7 @@ function roomMade(
   { compaction, messages }: Compacted,
   { size }: { readonly size: ContextSize },
 ): void {
-  const tokens = Math.max(0, counted(size.after) - counted(size.waiting));
+  const tokens = Math.max(0, toCount(size.after) - toCount(size.waiting));
   compaction.counted = { tokens, messages: messages.length, output: 0 };
   compaction.sinceAnswer += 1;
   compaction.failures = 0;

@@ -1,6 +1,6 @@
 import { escapeTags } from '../../base/control-tags.ts';
-import { applyToCompaction, noCompaction, type Compaction, type Said } from './compaction.ts';
-import { quotedItemText } from '../quoted-item.ts';
+import { applyToCompaction, initialCompaction, type Compaction, type Said } from './compaction.ts';
+import { formatQuotedItem } from '../quoted-item.ts';
 import type { TaskEvent } from '../events/event.ts';
 import type { SummaryTransfer } from '../initial-context.ts';
 import type { TaskInput } from '../input.ts';
@@ -57,7 +57,7 @@ export function emptyConversation(): Conversation {
     mentioned: [],
     inputIds: new Set(),
     handover: null,
-    compaction: noCompaction(),
+    compaction: initialCompaction(),
   };
 }
 
@@ -255,7 +255,7 @@ function inputParts(inputs: readonly TaskInput[]): readonly TextPart[] {
     for (const enclosure of enclosed) {
       const { attachments } = enclosure;
       const shown = attachments === undefined ? {} : { attachments };
-      parts.push({ type: 'text', text: quotedItemText(enclosure), ...shown });
+      parts.push({ type: 'text', text: formatQuotedItem(enclosure), ...shown });
     }
     if (mentions.length > 0) parts.push({ type: 'text', text: mentionNotice(mentions) });
   }

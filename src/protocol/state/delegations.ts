@@ -1,5 +1,5 @@
 import type { TaskEvent } from '../events/event.ts';
-import { counted } from '../model.ts';
+import { toCount } from '../model.ts';
 import type { LimitHit } from './activation.ts';
 import type { FileChange } from '../tool.ts';
 
@@ -25,7 +25,7 @@ export interface Delegations {
   refused: { readonly hit: LimitHit; readonly turn: number } | null;
 }
 
-export function noDelegations(): Delegations {
+export function initialDelegations(): Delegations {
   return { own: new Map(), below: new Map(), refusals: 0, refused: null };
 }
 
@@ -49,7 +49,7 @@ export function applyToDelegations(
     case 'child.ended':
       if (event.changed.some((change) => isNews(change, filesChanged))) beginAnew(delegations);
       for (const [key, rounds] of Object.entries(event.delegations ?? {})) {
-        delegations.below.set(key, (delegations.below.get(key) ?? 0) + counted(rounds));
+        delegations.below.set(key, (delegations.below.get(key) ?? 0) + toCount(rounds));
       }
       return;
     case 'call.ended':
@@ -96,6 +96,6 @@ function refuse(
 }
 
 /** Rounds of a delegation by the task itself and by what has ended below it. */
-export function roundsOf({ own, below }: Delegations, key: string): number {
+export function countRounds({ own, below }: Delegations, key: string): number {
   return (own.get(key)?.rounds ?? 0) + (below.get(key) ?? 0);
 }

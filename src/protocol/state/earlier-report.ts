@@ -10,7 +10,7 @@ export interface AnswerTexts {
   readonly longest: number;
 }
 
-export const NO_TEXTS: AnswerTexts = { newest: '', reports: [], longest: 0 };
+export const NO_ANSWER_TEXTS: AnswerTexts = { newest: '', reports: [], longest: 0 };
 
 /** A text of less than this part of the longest one says what the model does next, and reports nothing. */
 const REPORT_SHARE = 1 / 4;
@@ -26,7 +26,7 @@ const SHORTEST_REPORT = 400;
  *
  * @param place `next`: of an answer of its own. `continued`: with the text of the answer that it goes on from.
  */
-export function addText(
+export function addAnswerText(
   texts: AnswerTexts,
   text: string,
   place: 'next' | 'continued',
@@ -55,18 +55,18 @@ export function resultText(last: string, texts: AnswerTexts, prompt: string): st
   if (texts.reports.length === 0) return last;
   const isEmpty = last.trim() === '';
   if (!isEmpty && (prompt.includes(last.trim()) || !saysNothing(last, texts))) return last;
-  const report = texts.reports.findLast((text) => !isPointer(text)) ?? '';
+  const report = texts.reports.findLast((text) => !refersToEarlierText(text)) ?? '';
   if (report === '' || report === last) return last;
   return isEmpty ? report : `${report.trimEnd()}\n\n${last}`;
 }
 
 /** Whether the last text points to an earlier one, or only says that the work is done where there is a report. */
 function saysNothing(last: string, { longest }: AnswerTexts): boolean {
-  return isPointer(last) || (longest >= SHORTEST_REPORT && saysOnlyDone(last));
+  return refersToEarlierText(last) || (longest >= SHORTEST_REPORT && saysOnlyDone(last));
 }
 
 /** Whether a text refers the reader to an earlier message of its author. */
-export function isPointer(text: string): boolean {
+export function refersToEarlierText(text: string): boolean {
   const trimmed = text.trim();
   if (trimmed.length > LONGEST_POINTER || !MAY_POINT.test(trimmed)) return false;
   return pointers().some((pointer) => pointer.test(trimmed));

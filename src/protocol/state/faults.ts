@@ -1,8 +1,8 @@
-import { callAsText } from '../text-calls/call-as-text.ts';
+import { toolCalledInText } from '../text-calls/call-as-text.ts';
 import type { Conversation } from './conversation.ts';
-import { addText } from './earlier-report.ts';
+import { addAnswerText } from './earlier-report.ts';
 import type { TaskEvent } from '../events/event.ts';
-import type { MalformedAnswer, Fault } from '../fault.ts';
+import type { AnswerFault, ModelFault } from '../fault.ts';
 import { messageText, toolCalls } from '../message.ts';
 import type { Activation } from './activation.ts';
 import type { TaskSpec } from '../task.ts';
@@ -13,7 +13,7 @@ export interface Faulty {
   readonly conversation: Conversation;
   readonly activation: Activation;
   /** How often each was seen, in the order in which they first were. */
-  readonly faults: Map<Fault, number>;
+  readonly faults: Map<ModelFault, number>;
 }
 
 /** Counts what the event tells of, and how many faulty answers came in a row. */
@@ -41,7 +41,7 @@ export function applyToFaults(state: Faulty, event: TaskEvent): void {
   }
 }
 
-function count({ faults }: Faulty, fault: Fault): void {
+function count({ faults }: Faulty, fault: ModelFault): void {
   faults.set(fault, (faults.get(fault) ?? 0) + 1);
 }
 
@@ -63,9 +63,10 @@ function applyAnswer(
   const isEmpty = text.trim() === '';
   // Of an answer that was cut off and gone on from, the whole.
   const whole = `${activation.cutText}${text}`;
-  const isText = calls.length === 0 && !isEmpty && callAsText(whole, state.spec.tools) !== null;
+  const isText =
+    calls.length === 0 && !isEmpty && toolCalledInText(whole, state.spec.tools) !== null;
   // A call is no report.
-  activation.texts = addText(
+  activation.texts = addAnswerText(
     activation.texts,
     isText ? '' : whole,
     activation.cutText === '' ? 'next' : 'continued',
@@ -93,7 +94,7 @@ function forgetCut(activation: Activation): void {
 const GO_ON_NOTICE = 'go-on-';
 
 /** The id of the notice that asks a model to go on from the cut answer of that turn. */
-export function goOnNotice(turn: number): string {
+export function continuationNoticeId(turn: number): string {
   return `${GO_ON_NOTICE}${turn}`;
 }
 
@@ -117,7 +118,7 @@ function applyRefusal(
   activation.faultyCalls += 1;
 }
 
-function faultOf(error: string, isUnknown: boolean): MalformedAnswer | null {
+function faultOf(error: string, isUnknown: boolean): AnswerFault | null {
   if (isUnknown) return 'unknown_tool';
   if (error === 'INVALID_PARAM') return 'invalid_arguments';
   return error === 'LIMIT_EXCEEDED' ? 'too_many_calls' : null;

@@ -1,8 +1,8 @@
 import { heldActivity, quietActivity, type Activity } from './activity.ts';
-import { applySpent, applyToAnswers } from './answers.ts';
+import { applyUsageOnly, applyToAnswers } from './answers.ts';
 import { unreachable } from '../../base/errors.ts';
 import { applyToOwnedWork } from './owned-work.ts';
-import { addChanges, addDetails } from './call-record.ts';
+import { addFileChanges, addCallDetails } from './call-record.ts';
 import { applyToConversation } from './conversation.ts';
 import { applyToDelegations } from './delegations.ts';
 import type { TaskEvent } from '../events/event.ts';
@@ -10,17 +10,17 @@ import { applyToFaults } from './faults.ts';
 import { applyToInbox, isParked } from './questions.ts';
 import { toolCalls } from '../message.ts';
 import { applyToRepetition } from './repetition.ts';
-import { liveBefore } from '../events/rewound.ts';
+import { liveEventFilter } from '../events/rewound.ts';
 import { applyToLifetime, steadyTime } from './steady-time.ts';
 import * as activations from './activation.ts';
-import { takeEnclosed } from './transferred-files.ts';
+import { recordQuotedFiles } from './transferred-files.ts';
 import { type TaskState, initialState } from './task-state.ts';
 
-/** The fold: the whole log in order gives the state. Throws on an empty log. */
+/** Folds a complete log in order to the state of its task. Throws on an empty log. */
 export function foldEvents(events: Iterable<TaskEvent>): TaskState {
   const log = Array.from(events);
   const rewinds = log.filter((event) => event.type === 'task.rewound');
-  const isLive = liveBefore(rewinds, log.at(-1)?.seq ?? -1);
+  const isLive = liveEventFilter(rewinds, log.at(-1)?.seq ?? -1);
   let state: TaskState | undefined;
   for (const event of log) {
     if (state === undefined) state = initialState(event);
@@ -31,14 +31,14 @@ export function foldEvents(events: Iterable<TaskEvent>): TaskState {
   return state;
 }
 
-/** An event that a later rewind has cut off: what it has cost is all that stays of it. */
+/** Applies an event that a later rewind has cut off: only its costs remain. */
 export function applyCut(state: TaskState, event: TaskEvent): void {
-  applySpent(state, event, state.spec);
+  applyUsageOnly(state, event, state.spec);
 }
 
 /**
- * One more event. Before a `task.rewound`, `state` must be that of the event it goes back to, with what
- * `applyCut` makes of those in between: see `foldEvents`.
+ * Applies one event. Before a `task.rewound`, `state` must be the state of the event that it goes back to, with
+ * `applyCut` applied for the events in between: see `foldEvents`.
  */
 export function applyEvent(state: TaskState, event: TaskEvent): void {
   const { spec, activation } = state;
@@ -74,13 +74,17 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'input.queued':
       for (const id of event.input.handed ?? []) state.handed.add(id);
-      takeEnclosed(state, event.input.enclosed);
+      recordQuotedFiles(state, event.input.enclosed);
       return;
     case 'task.claimed':
       takeOver(state);
       return;
     case 'task.resumed':
-      beginActivation(state, state.activation.number + 1, activations.resumedBy(event, state));
+      beginActivation(
+        state,
+        state.activation.number + 1,
+        activations.resumedActivationStart(event, state),
+      );
       return;
     case 'task.reused':
       state.reused = { of: event.of, at: event.at };
@@ -88,7 +92,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'terms.changed': {
       const { rights, limits, model } = event;
-      activations.changeModel(state.activation, state.spec.model, event);
+      activations.applyModelChange(state.activation, state.spec.model, event);
       state.spec = { ...state.spec, rights, limits, model };
       return;
     }
@@ -147,7 +151,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'call.ended':
       state.runningCalls.delete(event.callId);
       state.unknownCalls.delete(event.callId);
-      addDetails(state, event);
+      addCallDetails(state, event);
       showCalls(state);
       return;
     case 'call.refused':
@@ -163,7 +167,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.status = 'parked';
       return;
     case 'child.ended':
-      addChanges(state, event.changed);
+      addFileChanges(state, event.changed);
       if (state.doing?.kind === 'waiting_for_children') state.doing = waiting(state);
       return;
     case 'todos.set':

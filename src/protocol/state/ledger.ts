@@ -1,8 +1,8 @@
 import type { TaskEvent } from '../events/event.ts';
-import { addUsage, counted, countedUsage, NO_USAGE, type Usage } from '../model.ts';
+import { addUsage, toCount, toUsageCounts, NO_USAGE, type Usage } from '../model.ts';
 
 /** What answers have used together. */
-export interface Use {
+export interface UsageTotal {
   readonly answers: number;
   readonly usage: Usage;
   /** USD of those that have a known price. */
@@ -14,7 +14,7 @@ export interface Use {
 }
 
 /** What a task has used of one model on one day. */
-export interface LedgerEntry extends Use {
+export interface LedgerEntry extends UsageTotal {
   /** `YYYY-MM-DD` in UTC, as the providers reckon: when the answer ended. */
   readonly day: string;
   /** `provider/id` of the one that answered. */
@@ -26,7 +26,13 @@ export interface LedgerEntry extends Use {
 /** What a task has used, its children left out. */
 export type Ledger = readonly LedgerEntry[];
 
-export const NO_USE: Use = { answers: 0, usage: NO_USAGE, costUsd: 0, unpriced: 0, pricedBy: [] };
+export const NO_USAGE_TOTAL: UsageTotal = {
+  answers: 0,
+  usage: NO_USAGE,
+  costUsd: 0,
+  unpriced: 0,
+  pricedBy: [],
+};
 
 /** The ledger after one more event. `model`: of answers that don't name theirs, in older logs. */
 export function addToLedger(ledger: Ledger, event: TaskEvent, model: string): Ledger {
@@ -41,11 +47,11 @@ export function addToLedger(ledger: Ledger, event: TaskEvent, model: string): Le
       return ledger;
   }
   const { usage, estimated, costUsd = null, pricedBy } = event;
-  const of = { day: utcDay(event.ts), model: event.model ?? model };
+  const of = { day: formatUtcDay(event.ts), model: event.model ?? model };
   const prices = pricedBy === undefined ? [] : [pricedBy];
   let after = ledger;
   const isBroken = event.type === 'turn.retried' || event.type === 'turn.failed';
-  const isReported = isBroken ? !isNothing(usage) : estimated === undefined;
+  const isReported = isBroken ? !isZeroUsage(usage) : estimated === undefined;
   if (isReported) after = book(after, { ...of, isEstimated: false }, use(usage, costUsd, prices));
   if (estimated === undefined) return after;
   const guess = use(estimated.usage, estimated.costUsd, prices);
@@ -55,7 +61,7 @@ export function addToLedger(ledger: Ledger, event: TaskEvent, model: string): Le
 function book(
   ledger: Ledger,
   of: Pick<LedgerEntry, 'day' | 'model' | 'isEstimated'>,
-  more: Use,
+  more: UsageTotal,
 ): Ledger {
   const at = ledger.findLastIndex(
     ({ day, model, isEstimated }) =>
@@ -63,10 +69,10 @@ function book(
   );
   const known = ledger[at];
   if (known === undefined) return [...ledger, { ...of, ...more }];
-  return ledger.with(at, { ...known, ...addUse(known, more) });
+  return ledger.with(at, { ...known, ...addUsageTotals(known, more) });
 }
 
-export function addUse(a: Use, b: Use): Use {
+export function addUsageTotals(a: UsageTotal, b: UsageTotal): UsageTotal {
   const isNew = b.pricedBy.some((source) => !a.pricedBy.includes(source));
   return {
     answers: a.answers + b.answers,
@@ -78,28 +84,34 @@ export function addUse(a: Use, b: Use): Use {
 }
 
 /** All of a ledger that the provider said, or all that is estimated. */
-export function totalUse(ledger: Ledger, { isEstimated }: { readonly isEstimated: boolean }): Use {
+export function sumLedger(
+  ledger: Ledger,
+  { isEstimated }: { readonly isEstimated: boolean },
+): UsageTotal {
   return ledger
     .filter((entry) => entry.isEstimated === isEstimated)
-    .reduce<Use>((sum, entry) => addUse(sum, entry), NO_USE);
+    .reduce<UsageTotal>((sum, entry) => addUsageTotals(sum, entry), NO_USAGE_TOTAL);
 }
 
 /** Null: no price is known for some of it. */
-export function knownCost({ costUsd, unpriced }: Pick<Use, 'costUsd' | 'unpriced'>): number | null {
+export function knownCost({
+  costUsd,
+  unpriced,
+}: Pick<UsageTotal, 'costUsd' | 'unpriced'>): number | null {
   return unpriced > 0 ? null : costUsd;
 }
 
-function use(usage: Usage, costUsd: number | null, pricedBy: readonly string[]): Use {
+function use(usage: Usage, costUsd: number | null, pricedBy: readonly string[]): UsageTotal {
   return {
     answers: 1,
-    usage: countedUsage(usage),
-    costUsd: counted(costUsd),
+    usage: toUsageCounts(usage),
+    costUsd: toCount(costUsd),
     unpriced: costUsd === null ? 1 : 0,
     pricedBy,
   };
 }
 
-export function isNothing({ input, output, cacheRead, cacheWrite }: Usage): boolean {
+export function isZeroUsage({ input, output, cacheRead, cacheWrite }: Usage): boolean {
   return input + output + cacheRead + cacheWrite === 0;
 }
 
@@ -107,6 +119,6 @@ export function isNothing({ input, output, cacheRead, cacheWrite }: Usage): bool
 const LAST_MS = Date.UTC(9999, 11, 31);
 
 /** `YYYY-MM-DD`, of whatever a log gives for a time. */
-export function utcDay(ms: number): string {
-  return new Date(Math.min(counted(ms), LAST_MS)).toISOString().slice(0, 10);
+export function formatUtcDay(ms: number): string {
+  return new Date(Math.min(toCount(ms), LAST_MS)).toISOString().slice(0, 10);
 }

@@ -32,7 +32,7 @@ export interface ShellState {
   end: { readonly how: ShellEnd; readonly exitCode: number | null; readonly at: number } | null;
 }
 
-/** What a task has started and must see settled before it is complete. */
+/** The children and shells that a task has started. They must have ended before the task is complete. */
 export interface OwnedWork {
   readonly children: Map<string, ChildState>;
   /** Ids of the children that have not ended. */
@@ -42,7 +42,7 @@ export interface OwnedWork {
   readonly shells: Map<string, ShellState>;
 }
 
-export function noOwnedWork(): OwnedWork {
+export function initialOwnedWork(): OwnedWork {
   return { children: new Map(), openChildren: new Set(), items: new Map(), shells: new Map() };
 }
 

@@ -33,7 +33,7 @@ export const LONGEST_CYCLE = 4;
 /** Of what repeats, no more is kept. */
 const MOST_ROUNDS = 256;
 
-export function noRepetition(): Repetition {
+export function initialRepetition(): Repetition {
   return { rounds: [], timesInARow: new Map(), newest: null, times: 0 };
 }
 
@@ -45,7 +45,7 @@ export function applyToRepetition(
 ): void {
   if (event.type === 'turn.ended') countCalls(repetition, toolCalls(event.message));
   if (event.type !== 'turn.started') return;
-  repetition.rounds = withOpenRound(repetition, conversation);
+  repetition.rounds = addOpenRound(repetition, conversation);
   const said = conversation.queued.some(
     ({ id, kind }) => (kind === 'prompt' || kind === 'message') && event.inputs.includes(id),
   );
@@ -66,7 +66,7 @@ function countCalls(repetition: Repetition, calls: readonly ToolCallPart[]): voi
 }
 
 /** The rounds, with that of the calls that the conversation has open, as far as they have an outcome. */
-export function withOpenRound(
+export function addOpenRound(
   { rounds }: Pick<Repetition, 'rounds'>,
   { openCalls, results }: Pick<Conversation, 'openCalls' | 'results'>,
 ): readonly Round[] {

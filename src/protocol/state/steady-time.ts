@@ -32,7 +32,7 @@ export function steadyNow({ newest }: Lifetime, clock: Clock): number {
 }
 
 /** Returns how long a task that is at work has existed, in milliseconds. */
-export function existedMs(lifetime: Lifetime, clock: Clock): number {
+export function taskAgeMs(lifetime: Lifetime, clock: Clock): number {
   return lifetime.elapsedMs + steadyNow(lifetime, clock) - steadyTime(lifetime.newest);
 }
 

@@ -1,24 +1,24 @@
-import { giveActivity, type Activity, type RunningCall } from './activity.ts';
-import { noAnswers, type Answers } from './answers.ts';
+import { defineActivity, type Activity, type RunningCall } from './activity.ts';
+import { initialAnswers, type Answers } from './answers.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { noOwnedWork, type OwnedWork } from './owned-work.ts';
+import { initialOwnedWork, type OwnedWork } from './owned-work.ts';
 import type { CallRecord } from './call-record.ts';
 import { applyToConversation, emptyConversation, type Conversation } from './conversation.ts';
-import { noDelegations, type Delegations } from './delegations.ts';
+import { initialDelegations, type Delegations } from './delegations.ts';
 import type { EndReason } from '../end-reason.ts';
 import type { TaskEvent } from '../events/event.ts';
-import type { Fault } from '../fault.ts';
+import type { ModelFault } from '../fault.ts';
 import { emptyInbox, type InboxState } from './questions.ts';
-import { noRepetition, type Repetition } from './repetition.ts';
+import { initialRepetition, type Repetition } from './repetition.ts';
 import type { TaskStatus } from '../result.ts';
 import type { Rewound } from '../events/rewound.ts';
 import { newLifetime, steadyTime, type Lifetime } from './steady-time.ts';
 import * as activations from './activation.ts';
 import type { TaskSpec } from '../task.ts';
-import { takeEnclosed, takeRead } from './transferred-files.ts';
+import { recordQuotedFiles, recordReadFiles } from './transferred-files.ts';
 import type { TodoItem } from '../tool.ts';
 
-/** A task as its log tells it: the one state that the engine and every view share. */
+/** The state of a task, folded from its log. The engine and every view share it. */
 export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   /** As it was made, with the terms that hold now. */
   spec: TaskSpec;
@@ -39,7 +39,7 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   readonly unknownCalls: Map<string, string>;
   readonly refusals: string[];
   /** How often what went wrong with its model, in the order in which it first did. */
-  readonly faults: Map<Fault, number>;
+  readonly faults: Map<ModelFault, number>;
   readonly warnings: string[];
   /** Tasks outside its own tree below it that it may see and reach. */
   readonly handed: Set<string>;
@@ -59,7 +59,10 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   epoch: number;
 }
 
-/** The state after a log's first event. Throws when that is not `task.created`: it is no task log. */
+/**
+ * Returns the state after a log's first event. Throws if that is not `task.created`, because the log is then
+ * not a task log.
+ */
 export function initialState(first: TaskEvent): TaskState {
   if (first.type !== 'task.created') {
     throw new Error(`a task log begins with task.created, not ${first.type}`);
@@ -69,20 +72,20 @@ export function initialState(first: TaskEvent): TaskState {
     status: 'queued',
     doing: { kind: 'idle' },
     conversation: emptyConversation(),
-    repetition: noRepetition(),
+    repetition: initialRepetition(),
     activation: activations.startActivation(0, {
       since: steadyTime(first),
       turns: 0,
       by: first.spec.parent,
       callId: first.spec.parentCall,
     }),
-    ...noAnswers(),
+    ...initialAnswers(),
     toolCounts: new Map(),
     runningCalls: new Map(),
     unknownCalls: new Map(),
-    ...noOwnedWork(),
+    ...initialOwnedWork(),
     ...emptyInbox(),
-    delegations: noDelegations(),
+    delegations: initialDelegations(),
     filesRead: new Map(),
     filesChanged: new Map(),
     knownFiles: new Map(),
@@ -105,10 +108,10 @@ export function initialState(first: TaskEvent): TaskState {
     lastSeq: first.seq,
     epoch: first.epoch,
   };
-  giveActivity(state);
+  defineActivity(state);
   for (const { path, hash } of first.spec.inherited?.known ?? []) state.knownFiles.set(path, hash);
-  takeRead(state, first.spec.given?.read ?? []);
-  takeEnclosed(state, first.spec.enclosed);
+  recordReadFiles(state, first.spec.given?.read ?? []);
+  recordQuotedFiles(state, first.spec.enclosed);
   applyToConversation(state.conversation, first);
   return state;
 }

@@ -7,7 +7,10 @@ interface KnownFiles {
 }
 
 /** Files that a task was handed count as read. */
-export function takeRead({ filesRead, knownFiles }: KnownFiles, files: readonly FileSeen[]): void {
+export function recordReadFiles(
+  { filesRead, knownFiles }: KnownFiles,
+  files: readonly FileSeen[],
+): void {
   for (const seen of files) {
     filesRead.set(seen.path, seen);
     knownFiles.set(seen.path, seen.hash);
@@ -15,8 +18,8 @@ export function takeRead({ filesRead, knownFiles }: KnownFiles, files: readonly 
 }
 
 /** The same for what a person laid beside their words. */
-export function takeEnclosed(known: KnownFiles, enclosed: readonly QuotedItem[] = []): void {
-  takeRead(
+export function recordQuotedFiles(known: KnownFiles, enclosed: readonly QuotedItem[] = []): void {
+  recordReadFiles(
     known,
     enclosed.flatMap(({ read = [] }) => read),
   );

@@ -1,10 +1,10 @@
 import { lazy } from '../../base/lazy.ts';
-import { CALL_FORMS, WRAPPERS, type CallForm } from './forms.ts';
+import { CALL_FORMS, CALL_WRAPPERS, type CallForm } from './forms.ts';
 import { matches } from './json-calls.ts';
 import { canonicalToolName } from '../tool-aliases.ts';
 
 /** A call that stands in the text of an answer. */
-export interface CallAsText {
+export interface TextCall {
   /** The canonical name of the tool. */
   readonly tool: string;
   readonly form: CallForm;
@@ -14,7 +14,7 @@ interface CallRun {
   /** The index behind it. */
   readonly end: number;
   /** The first call of one of the tools. */
-  readonly call: CallAsText | null;
+  readonly call: TextCall | null;
 }
 
 interface Search {
@@ -55,7 +55,7 @@ const THOUGHT_END = /<\/think(?:ing)?>/y;
 /** The expressions are made when the first answer looks like a call: no start should pay for them. */
 const patterns = lazy(() => {
   const anyForm = CALL_FORMS.map(({ begin }) => begin.replaceAll('(?<name>', '(?:')).join('|');
-  const wrapper = WRAPPERS.join('|');
+  const wrapper = CALL_WRAPPERS.join('|');
   return {
     forms: CALL_FORMS.map((form) => ({ form, begin: new RegExp(form.begin, 'my') })),
     anyForm: new RegExp(anyForm, 'my'),
@@ -75,8 +75,8 @@ const NAMESPACE = /^(?:functions|default_api|tools)[.:]/;
  * Returns the tool that the text of an answer calls without being a call, as a canonical name, or null: see
  * `findCallAsText`.
  */
-export function callAsText(text: string, tools: readonly string[]): string | null {
-  return findCallAsText(text, tools)?.tool ?? null;
+export function toolCalledInText(text: string, tools: readonly string[]): string | null {
+  return findTextCall(text, tools)?.tool ?? null;
 }
 
 /**
@@ -84,7 +84,7 @@ export function callAsText(text: string, tools: readonly string[]): string | nul
  * explains a call is none: it goes on after it, has it in a code block, in a quoted line or in quotation marks,
  * leaves it open, or names another tool.
  */
-export function findCallAsText(text: string, tools: readonly string[]): CallAsText | null {
+export function findTextCall(text: string, tools: readonly string[]): TextCall | null {
   const answer = withoutEndTokens(text);
   if (answer.length > MAX_LENGTH || !LAST_CHARACTERS.has(answer.slice(-1))) return null;
   const search: Search = {
@@ -123,7 +123,7 @@ export function findCallAsText(text: string, tools: readonly string[]): CallAsTe
 
 /** Reads the calls at `start`, one after the other, with what stands around and between them. */
 function readCalls(text: string, start: number, search: Search, part: 'whole' | 'last'): CallRun {
-  let call: CallAsText | null = null;
+  let call: TextCall | null = null;
   for (let end = start; ;) {
     const read = readCall(text, end, search, part);
     if (read === null) {

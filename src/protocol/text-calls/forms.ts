@@ -1,7 +1,7 @@
 import { lazy } from '../../base/lazy.ts';
 import { matches, readJsonCalls, readJsonObject, type ParsedCalls } from './json-calls.ts';
 import { readPythonCalls } from './python-calls.ts';
-import { argumentReader, type ArgumentTags } from './tagged-calls.ts';
+import { createArgumentReader, type ArgumentTags } from './tagged-calls.ts';
 
 /**
  * A form in which models write tool calls. Their servers turn it into calls; a server that was started without
@@ -25,7 +25,7 @@ const BAR = '[|｜]';
 const GAP = '[▁_ ]';
 
 /** Text that some forms put around all calls of an answer, or between them. */
-export const WRAPPERS: readonly string[] = [
+export const CALL_WRAPPERS: readonly string[] = [
   String.raw`</?(?:antml:)?function_calls>`,
   '</?minimax:tool_call>',
   '</?seed:tool_call>',
@@ -57,7 +57,7 @@ function jsonArguments(text: string, at: number, name: string): ParsedCalls | nu
 }
 
 function taggedArguments(tags: ArgumentTags): CallForm['read'] {
-  const read = argumentReader(tags);
+  const read = createArgumentReader(tags);
   return (text, at, name) => {
     const end = read(text, at);
     return end === null ? null : { end, names: [name] };

@@ -15,7 +15,7 @@ export interface ArgumentTags {
  * tag, or null if the call is not complete. A value may hold such tags itself: it ends with a tag that another
  * argument, or the end of the call, follows.
  */
-export function argumentReader({ argument, endArgument, end }: ArgumentTags) {
+export function createArgumentReader({ argument, endArgument, end }: ArgumentTags) {
   const patterns = lazy(() => ({
     argumentTag: new RegExp(`\\s*${argument}`, 'y'),
     endTag: new RegExp(`\\s*${end}`, 'y'),

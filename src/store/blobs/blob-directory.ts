@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
-import { sha256 } from '../../sys/read-file.ts';
 import { readFileIfExists, writeViaDraft, type FilePort } from '../files/file-port.ts';
 import { storageError } from '../files/storage-error.ts';
+import { hashContent } from '../../sys/files/read-file.ts';
 
 const HASH_PATTERN = /^[0-9a-f]{64}$/;
 
@@ -49,7 +49,7 @@ export class BlobDirectory {
 
   /** Stores the bytes unless they are stored already. Returns their hash. */
   putBytes(bytes: Buffer): string {
-    const hash = sha256(bytes);
+    const hash = hashContent(bytes);
     const path = this.path(hash);
     try {
       this.#options.registerStore();
@@ -78,7 +78,7 @@ export class BlobDirectory {
     const path = this.path(hash);
     const bytes = this.#read(path);
     if (bytes === undefined) throw blobNotFoundError(hash);
-    if (sha256(bytes) !== hash) {
+    if (hashContent(bytes) !== hash) {
       throw new MusterError('INTERNAL_ERROR', `blob ${path} is damaged: its content has changed`);
     }
     return bytes;

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { isId } from '../../base/ids.ts';
-import { wholeLinesLength } from '../../base/jsonl.ts';
 import { findBlobReferences } from '../blobs/blob-references.ts';
 import { formatRecord } from './export-format.ts';
 import { readChunks, LineReader, CHUNK_BYTES } from '../log/line-reader.ts';
@@ -10,6 +9,7 @@ import { storageError } from '../files/storage-error.ts';
 import type { StoreParts } from '../store-parts.ts';
 import { getSpillFileTask } from '../files/task-files.ts';
 import { missingSpecError } from '../files/task-ids.ts';
+import { completeLinesLength } from '../../base/jsonl.ts';
 
 /** The progress of an export. */
 interface ExportState {
@@ -117,7 +117,7 @@ async function* readInPieces(
     const range = { start, end: Math.min(end, start + CHUNK_BYTES) };
     const bytes = Buffer.concat(Array.from(readChunks(files, path, range), Buffer.from));
     if (bytes.length === 0) return;
-    const length = wholeLinesLength(bytes) || bytes.length;
+    const length = completeLinesLength(bytes) || bytes.length;
     yield bytes.subarray(0, length);
     start += length;
     await new Promise(setImmediate);

@@ -1,10 +1,10 @@
 import { deferred, type Deferred } from '../../base/async.ts';
 import type { MusterError } from '../../base/errors.ts';
-import { Bursts } from '../../base/bursts.ts';
-import { Lanes } from '../../base/lanes.ts';
 import type { DescriptorCache } from './descriptor-cache.ts';
 import type { FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
+import { BatchGate } from '../../base/batch-gate.ts';
+import { ConcurrencyLimit } from '../../base/concurrency-limit.ts';
 
 /** The share of the descriptors that syncs may pin at the same time; the rest is for writing. */
 const SYNC_SHARE_OF_DESCRIPTORS = 1 / 4;
@@ -13,7 +13,7 @@ const SYNC_SHARE_OF_DESCRIPTORS = 1 / 4;
  * Waking a thread for each log costs more than its sync, so the syncs of two hundred tasks whose answers end at the same
  * time start together.
  */
-const BURSTS = { periodMs: 250, many: 100, waitMs: 8 } as const;
+const BURSTS = { periodMs: 250, threshold: 100, maxWaitMs: 8 } as const;
 
 interface Round {
   /** By path of the log: the promise that callers of `sync` wait for. */
@@ -32,8 +32,8 @@ interface Round {
 export class SyncQueue {
   readonly #files: FilePort;
   readonly #descriptors: DescriptorCache;
-  readonly #lanes: Lanes;
-  readonly #bursts = new Bursts(BURSTS);
+  readonly #lanes: ConcurrencyLimit;
+  readonly #bursts = new BatchGate(BURSTS);
   readonly #blobs = new Set<string>();
   readonly #directories = new Set<string>();
   #next: Round | undefined;
@@ -44,7 +44,7 @@ export class SyncQueue {
     this.#files = files;
     this.#descriptors = descriptors;
     const share = Math.floor(descriptors.maxOpen * SYNC_SHARE_OF_DESCRIPTORS);
-    this.#lanes = new Lanes(Math.max(1, share));
+    this.#lanes = new ConcurrencyLimit(Math.max(1, share));
   }
 
   /** Adds a blob, or another file that logs refer to, to the next round. */
@@ -59,7 +59,7 @@ export class SyncQueue {
 
   /** Resolves once all bytes written to the log before this call, and its name, are durable. */
   async sync(log: string): Promise<void> {
-    const burst = this.#hasPending() ? null : this.#bursts.turn();
+    const burst = this.#hasPending() ? null : this.#bursts.waitForRelease();
     if (burst !== null) await burst;
     if (!this.#hasPending()) {
       this.#throwFailure(await this.#syncLog(log));
@@ -84,7 +84,7 @@ export class SyncQueue {
     await this.#bursts.release();
     while (this.#next !== undefined) await this.#next.done;
     await this.#running;
-    await this.#lanes.empty();
+    await this.#lanes.waitUntilIdle();
   }
 
   /** Checks whether a log may refer to a blob that is not durable yet, or may have a name that is not. */

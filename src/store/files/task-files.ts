@@ -1,12 +1,12 @@
 import { basename, dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
-import { sha256 } from '../../sys/read-file.ts';
 import type { DataPaths } from './data-dir.ts';
 import type { DescriptorCache } from './descriptor-cache.ts';
 import type { FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
 import { checkTaskId, taskNotFoundError } from './task-ids.ts';
+import { hashContent } from '../../sys/files/read-file.ts';
 
 const LOG_SUFFIX = '.jsonl';
 const LOCK_SUFFIX = '.lock';
@@ -21,7 +21,7 @@ const CALL_HASH_LENGTH = 16;
  */
 export function getSpillFileName(id: string, callId: string): string {
   checkTaskId(id);
-  return `${id}-${sha256(callId).slice(0, CALL_HASH_LENGTH)}.txt`;
+  return `${id}-${hashContent(callId).slice(0, CALL_HASH_LENGTH)}.txt`;
 }
 
 /** The id of the task that a spill file belongs to. */

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/json.ts';
-import { lineSpans, parseJsonLine, wholeLinesLength } from '../../base/jsonl.ts';
+import { findLines, parseJsonLine, completeLinesLength } from '../../base/jsonl.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
 import { DescriptorCache } from '../files/descriptor-cache.ts';
 import {
@@ -176,7 +176,7 @@ function formatIndexLine({ ledger, ...summary }: TaskSummary): string {
 function parseIndex(bytes: Buffer): IndexContents {
   const ended = new Map<string, TaskSummary>();
   let lines = 0;
-  for (const { start, end } of lineSpans(bytes)) {
+  for (const { start, end } of findLines(bytes)) {
     if (start === end) continue;
     lines += 1;
     const summary = parseSummary(bytes.toString('utf8', start, end));
@@ -225,7 +225,7 @@ function readFrom(files: FilePort, fd: number, position: number): Buffer {
   const bytes = Buffer.alloc(Math.max(0, files.statOpen(fd).size - position));
   const count = bytes.length === 0 ? 0 : files.readAt(fd, bytes, position);
   const read = bytes.subarray(0, count);
-  return read.subarray(0, wholeLinesLength(read));
+  return read.subarray(0, completeLinesLength(read));
 }
 
 /** Appends lines to an open file. Returns the inode of the file. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
-import { fileError } from '../../sys/file-errors.ts';
-import { holdDirectory } from '../../sys/held-directory.ts';
 import { nodeFiles } from '../files/node-files.ts';
 import { OwnerLocks } from './owner-locks.ts';
 import { createProcessPort } from './process-identity.ts';
+import { holdDirectory } from '../../sys/files/held-directory.ts';
+import { toFileError } from '../../sys/files/file-errors.ts';
 
 /** The directory of the locks. It is empty while nobody writes, so git does not see it. */
 const LOCKS_DIRECTORY = '.locks';
@@ -32,7 +32,7 @@ export async function withDirectoryLock<T>(
     // Follows no link, which could lead anywhere.
     holdDirectory(directory, locksDirectory, { create: true, mode }).close();
   } catch (thrown) {
-    throw fileError(locksDirectory, thrown);
+    throw toFileError(locksDirectory, thrown);
   }
   const lock = join(locksDirectory, LOCK);
   const locks = new OwnerLocks(nodeFiles, createProcessPort(), locksDirectory);
@@ -74,6 +74,6 @@ function tryToAcquire(locks: OwnerLocks, lock: string) {
   try {
     return locks.acquire(lock);
   } catch (thrown) {
-    throw fileError(lock, thrown);
+    throw toFileError(lock, thrown);
   }
 }

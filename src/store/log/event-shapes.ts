@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import { areQuotedItems } from '../../protocol/quoted-item.ts';
+import { isQuotedItemList } from '../../protocol/quoted-item.ts';
 import type { EventType } from '../../protocol/events/event.ts';
 import { isArrayOf, isStringArray } from './validate-terms.ts';
 
@@ -69,7 +69,7 @@ function isInput(value: unknown): boolean {
   return (
     isJsonObject(value) &&
     ['id', 'kind', 'from', 'text'].every((name) => typeof value[name] === 'string') &&
-    (value['enclosed'] === undefined || areQuotedItems(value['enclosed']))
+    (value['enclosed'] === undefined || isQuotedItemList(value['enclosed']))
   );
 }
 

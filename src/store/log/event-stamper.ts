@@ -1,4 +1,4 @@
-import { clockShift, type Clock } from '../../base/clock.ts';
+import { measureClockShift, type Clock } from '../../base/clock.ts';
 import { ERROR_CODES, MusterError } from '../../base/errors.ts';
 import { LOG_VERSION, type EventBody, type TaskEvent } from '../../protocol/events/event.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
@@ -44,7 +44,7 @@ const PROTOCOL_VALUES: ReadonlySet<string> = new Set([
 export function createEventStamper(clock: Clock, redact: Redact | undefined): EventStamper {
   return (bodies, { task, epoch, seq }) => {
     const ts = clock.now();
-    const shift = clockShift(clock, ts);
+    const shift = measureClockShift(clock, ts);
     const time = { ts, ...(shift === 0 ? {} : { clockShift: shift }) };
     return bodies.map((body, offset) => {
       const event = { v: LOG_VERSION, seq: seq + offset, ...time, task, epoch, ...body };

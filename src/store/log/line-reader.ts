@@ -1,5 +1,5 @@
 import { systemErrorCode } from '../../base/errors.ts';
-import { lineSpans, wholeLinesLength } from '../../base/jsonl.ts';
+import { findLines, completeLinesLength } from '../../base/jsonl.ts';
 import { writeAllBytes, type FilePort } from '../files/file-port.ts';
 import { storageError } from '../files/storage-error.ts';
 import { taskNotFoundError } from '../files/task-ids.ts';
@@ -72,7 +72,7 @@ export class LineReader implements Iterable<LogLine> {
   }
 
   *#split(chunk: Buffer): Generator<LogLine, void, undefined> {
-    for (const { start, end } of lineSpans(chunk)) {
+    for (const { start, end } of findLines(chunk)) {
       const last = chunk.subarray(start, end);
       const length = this.#pendingBytes + last.length + 1;
       const bytes = length > MAX_LINE_BYTES ? undefined : this.#joinPending(last);
@@ -81,7 +81,7 @@ export class LineReader implements Iterable<LogLine> {
       this.#position += length;
       yield { bytes, start: lineStart, length };
     }
-    this.#addPending(chunk.subarray(wholeLinesLength(chunk)));
+    this.#addPending(chunk.subarray(completeLinesLength(chunk)));
   }
 
   #joinPending(last: Buffer): Buffer {

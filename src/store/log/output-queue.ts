@@ -1,8 +1,8 @@
 import { systemErrorCode } from '../../base/errors.ts';
-import { leisure } from '../../sys/leisure.ts';
 import type { DescriptorCache } from '../files/descriptor-cache.ts';
 import { writeAllBytes, type FilePort } from '../files/file-port.ts';
 import { storageError } from '../files/storage-error.ts';
+import { waitUntilIdle } from '../../sys/processes/wait-until-idle.ts';
 
 const WRITE_AFTER_MS = 150;
 /** The longest time that writing may block other work. */
@@ -67,7 +67,7 @@ export class OutputQueue {
     for (const id of this.#pending.keys()) {
       if (performance.now() > sliceEnds) {
         const mostMs = Math.max(REST_MS, restEnds - performance.now());
-        await leisure({ lookMs: REST_MS, mostMs });
+        await waitUntilIdle({ sampleMs: REST_MS, maxMs: mostMs });
         sliceEnds = performance.now() + SLICE_MS;
       }
       this.#write(id);

@@ -1,6 +1,6 @@
 import { truncate } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
-import { addToLedger, knownCost, totalUse } from '../../protocol/state/ledger.ts';
+import { addToLedger, knownCost, sumLedger } from '../../protocol/state/ledger.ts';
 import { modelName, paidTokens } from '../../protocol/model.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
 import type { OpenQuestionSummary, TaskSummary } from '../task-store.ts';
@@ -100,7 +100,7 @@ export function addToSummary(
 
 function withUse(summary: TaskSummary, event: TaskEvent): TaskSummary {
   const ledger = addToLedger(summary.ledger ?? [], event, summary.model);
-  const reported = totalUse(ledger, { isEstimated: false });
+  const reported = sumLedger(ledger, { isEstimated: false });
   return {
     ...summary,
     paidTokens: paidTokens(reported.usage),

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import { areAttachments } from '../../protocol/attachment.ts';
+import { isAttachmentList } from '../../protocol/attachment.ts';
 import { isBlobMark } from './large-strings.ts';
 import { isArrayOf, isStringArray } from './validate-terms.ts';
 
@@ -56,7 +56,7 @@ function isMessage(value: unknown): boolean {
 
 function isPart(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
-  return value['attachments'] === undefined || areAttachments(value['attachments']);
+  return value['attachments'] === undefined || isAttachmentList(value['attachments']);
 }
 
 function isForkedReply(value: unknown): boolean {

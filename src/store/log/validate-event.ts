@@ -1,7 +1,7 @@
 import { isId } from '../../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import { areAttachments } from '../../protocol/attachment.ts';
-import { areQuotedItems } from '../../protocol/quoted-item.ts';
+import { isAttachmentList } from '../../protocol/attachment.ts';
+import { isQuotedItemList } from '../../protocol/quoted-item.ts';
 import type { EventType, TaskEvent } from '../../protocol/events/event.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import {
@@ -106,7 +106,7 @@ function isSpec(spec: unknown, task: string): boolean {
     (spec['fanOut'] === undefined || isFanOut(spec['fanOut'])) &&
     (spec['inherited'] === undefined || isForkedConversation(spec['inherited'])) &&
     (spec['summarised'] === undefined || isSummarizedConversation(spec['summarised'])) &&
-    (spec['enclosed'] === undefined || areQuotedItems(spec['enclosed'])) &&
+    (spec['enclosed'] === undefined || isQuotedItemList(spec['enclosed'])) &&
     (spec['given'] === undefined || isInitialContext(spec['given']))
   );
 }
@@ -274,7 +274,7 @@ const CHECKS: Partial<Readonly<Record<EventType, (event: JsonObject, task: strin
   'context.summarised': (event) => hasValidUsage(event) && isCompaction(event),
   'summary.refused': hasValidUsage,
   'context.dropped': isCompaction,
-  'call.ended': ({ attachments }) => attachments === undefined || areAttachments(attachments),
+  'call.ended': ({ attachments }) => attachments === undefined || isAttachmentList(attachments),
   'call.refused': ({ decision }) => isDecision(decision),
   'question.asked': ({ question }, task) => isQuestion(question, task),
   'rights.granted': ({ rule }) => isPermissionRule(rule),

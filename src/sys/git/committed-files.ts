@@ -3,10 +3,10 @@ import type { Repository } from './repository.ts';
 
 /** A file as git stores it. */
 export interface StoredFile {
-  /** From the top of the repository, with `/`. */
+  /** The path from the top of the repository, with `/`. */
   readonly path: string;
   readonly mode: '100644' | '100755' | '120000';
-  /** Of its content. */
+  /** The id of the object. */
   readonly id: string;
 }
 
@@ -17,16 +17,17 @@ interface TreeEntry {
 
 type Tree = ReadonlyMap<string, TreeEntry>;
 
-/** What lies further back is not looked for. */
+/** The number of commits that are searched. */
 const MOST_COMMITS = 2_000;
 const WITHIN_MS = 3_000;
 
 /**
- * Which of the files are, with this content and mode, in a commit that can be reached from one of the tips (ids
- * of commits or tags). Every object on the way is checked against its id. Looks at the 2,000 nearest commits
- * for at most 3 s; what is not found by then counts as not committed. Never rejects.
+ * Finds the files that exist, with this content and mode, in a commit that can be reached from one of the tips
+ * (ids of commits or tags). Every object on the way is checked against its id. The search covers the 2,000
+ * nearest commits and takes at most 3 s; files that are not found by then count as not committed. Never
+ * rejects.
  */
-export async function committedFiles(
+export async function findCommittedFiles(
   { gitDirectory }: Repository,
   tips: ReadonlySet<string>,
   files: readonly StoredFile[],
@@ -56,7 +57,7 @@ export async function committedFiles(
   }
 }
 
-/** The ids of the trees of the commits, those near the tips first. */
+/** Yields the ids of the trees of the commits, beginning near the tips. */
 async function* treesFrom(
   reader: ObjectReader,
   tips: ReadonlySet<string>,
@@ -105,7 +106,7 @@ class Trees {
   }
 }
 
-/** `mode name\0id` for each entry, the id in `idBytes` bytes (gitformat-pack(5) leaves it to git-mktree(1)). */
+/** Parses `mode name\0id` entries, with ids of `idBytes` bytes (gitformat-pack(5) refers to git-mktree(1)). */
 function parseTree(content: Buffer, idBytes: number): Tree {
   const entries = new Map<string, TreeEntry>();
   for (let at = 0; at < content.length;) {

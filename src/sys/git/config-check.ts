@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { parseConfig } from './config-file.ts';
+import { parseGitConfig } from './config-file.ts';
 import { readGitFile } from './read-git-file.ts';
 import type { Repository } from './repository.ts';
 
 const MAX_BYTES = 256 * 1024;
 
 /**
- * Settings of a repository that name no program, no other file and no other place, as `section.key`. Whatever
- * else stands in its configuration could make a git command that only looks run something.
+ * Settings of a repository that name no program and no other file or location, as `section.key`. Any other
+ * setting could make even a read-only git command run something.
  */
 const HARMLESS: ReadonlySet<string> = new Set(
   [
@@ -26,14 +26,14 @@ const HARMLESS: ReadonlySet<string> = new Set(
 const SECTION = /^\[\s*([\w.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]\s*(.*)$/;
 const KEY = /^([A-Za-z][\w-]*)\s*(?:=.*)?$/;
 
-/** Stands for the settings of a file that is too large, or none. */
+/** The name that stands for the settings of a file that is too large or not regular. */
 const UNREADABLE = 'a configuration that can not be read';
 
 /**
- * A setting of a repository's own configuration that may run a program; undefined: none does.
- * `alsoHarmless`: what can do nothing to the commands that are to be run, as `section.key`.
+ * Returns a setting of a repository's own configuration that may run a program; undefined if there is none.
+ * `alsoHarmless`: further settings that cannot affect the commands to be run, as `section.key`.
  */
-export function unsafeSetting(
+export function findUnsafeSetting(
   { gitDirectory, commonDirectory }: Repository,
   alsoHarmless: ReadonlySet<string> = new Set(),
 ): string | undefined {
@@ -49,16 +49,16 @@ export function unsafeSetting(
   return undefined;
 }
 
-/** Settings that a command of git adds or changes in daily work, beside HARMLESS. */
+/** Settings that git commands add or change in daily work. */
 const DAILY: ReadonlySet<string> = new Set([
   'submodule.url',
   'submodule.active',
   'submodule.branch',
   ...HARMLESS,
 ]);
-/** Where work is sent to: a new one may be named, and none changed. */
+/** Settings that say where work is sent. New ones may be added, but none may be changed. */
 const DESTINATIONS = new Set(['remote.url', 'submodule.url']);
-/** What sends the work of an old remote or branch elsewhere: of a new one it may be named. */
+/** Settings that redirect the work of a remote or branch. They may be set only for a new remote or branch. */
 const DIVERSIONS: ReadonlyMap<string, string> = new Map([
   ['remote.pushurl', 'url'],
   ['branch.remote', 'remote'],
@@ -66,19 +66,19 @@ const DIVERSIONS: ReadonlyMap<string, string> = new Map([
 ]);
 /** `TRANSPORT::ADDRESS` runs a program of that name. */
 const TRANSPORT = /^\s*[\w-]+::/;
-/** A branch may name a place in the place of a remote. */
+/** A branch may name a location instead of a remote. */
 const PLACE = /[/:\\]/;
 
 /**
- * Whether a changed configuration file says no more than before, but for settings that name no program and lead
- * nowhere else. `mayBeTree`: whether it may name this working tree. Default: none.
+ * Tells whether a changed configuration file adds only settings that name no program and redirect nothing.
+ * `mayBeTree` tells whether it may name this working tree. Default: none.
  */
-export function addsOnlyHarmless(
+export function addsOnlyHarmlessSettings(
   before: Buffer,
   after: Buffer,
   mayBeTree: (path: string) => boolean = () => false,
 ): boolean {
-  const [was, is] = [before, after].map((content) => parseConfig(content.toString('utf8')));
+  const [was, is] = [before, after].map((content) => parseGitConfig(content.toString('utf8')));
   if (was === undefined || was === null || is === undefined || is === null) return false;
   const known = new Set(was.map(({ name, value }) => `${name}=${value}`));
   const names = new Set(was.map(({ name }) => name));

@@ -1,12 +1,12 @@
-/** One line of a configuration of git. */
-export interface Setting {
+/** One setting in a git configuration. */
+export interface GitSetting {
   /** `section.key` or `section.subsection.key`; the section and the key in lower case. */
   readonly name: string;
-  /** Null where the key stands alone, which for git means true. */
+  /** Null if the key stands alone, which means true. */
   readonly value: string | null;
 }
 
-/** Git's white space, and comments up to their line's end. */
+/** Git's white space, and comments up to the end of their line. */
 const BLANK = /(?:[ \t\r\n]|[#;][^\n]*)*/y;
 const SECTION = /\[([A-Za-z0-9.-]+)(?:[ \t\r]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y;
 const KEY = /([A-Za-z][A-Za-z0-9-]*)[ \t\r]*/y;
@@ -23,10 +23,10 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\\\n', ''],
 ]);
 
-/** What a configuration file says, as git reads it (git-config(1), "Syntax"). Null: git takes it for bad. */
-export function parseConfig(source: string): readonly Setting[] | null {
+/** Parses a configuration file as git does (git-config(1), "Syntax"). Returns null if git would reject it. */
+export function parseGitConfig(source: string): readonly GitSetting[] | null {
   const text = `${source.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')}\n`;
-  const settings: Setting[] = [];
+  const settings: GitSetting[] = [];
   let at = 0;
   let section = '';
   const take = (pattern: RegExp): RegExpExecArray | null => {
@@ -59,7 +59,7 @@ function sectionName(name: string, subsection: string | undefined): string {
     : `${section}.${subsection.replaceAll(/\\([^])/g, '$1')}`;
 }
 
-/** Undefined: it has an escape that git does not know. */
+/** Decodes a value; undefined if it has an escape that git does not know. */
 function decoded(raw: string): string | undefined {
   let value = '';
   // White space counts inside quotes, and between what is not white space.

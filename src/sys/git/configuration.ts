@@ -1,31 +1,31 @@
 import { dirname, isAbsolute } from 'node:path';
-import { resolveInRoots } from '../real-path.ts';
-import { parseConfig, type Setting } from './config-file.ts';
+import { resolveInRoots } from '../files/real-path.ts';
+import { parseGitConfig, type GitSetting } from './config-file.ts';
 import { readGitFile } from './read-git-file.ts';
 
 const MAX_BYTES = 256 * 1024;
-/** As many as git follows. */
+/** The depth to which git follows includes. */
 const MAX_DEPTH = 10;
 const MAX_FILES = 100;
 
-/** What configuration files say, with all that they include. */
-export interface Configuration {
-  readonly settings: readonly Setting[];
-  /** The files that they include, absolute and real as far as they exist. */
+/** The settings of configuration files and all files that they include. */
+export interface GitConfiguration {
+  readonly settings: readonly GitSetting[];
+  /** The included files, absolute and real as far as they exist. */
   readonly included: readonly string[];
-  /** False: a part could not be read, and what it sets is not known. */
-  readonly isWhole: boolean;
+  /** False if a part could not be read, so that its settings are not known. */
+  readonly isComplete: boolean;
 }
 
 /**
- * Reads the files (absolute) that are there. What is included under a condition counts as included,
- * since what the condition is about changes.
+ * Reads the files (absolute) that exist. Conditional includes always count as included, because the condition
+ * may change. `homes`: possible meanings of `~`.
  */
-export function readConfiguration(
+export function readGitConfiguration(
   files: readonly string[],
   homes: readonly string[],
-): Configuration {
-  const settings: Setting[] = [];
+): GitConfiguration {
+  const settings: GitSetting[] = [];
   const seen = new Set<string>();
   let isWhole = true;
   const read = (file: string, depth: number): void => {
@@ -39,14 +39,18 @@ export function readConfiguration(
     settings.push(...found);
     for (const { name, value } of found) {
       if (!isInclude(name)) continue;
-      const targets = configuredPaths(value ?? '', dirname(file), homes);
+      const targets = resolveConfiguredPaths(value ?? '', dirname(file), homes);
       if (targets === null) isWhole = false;
       for (const target of targets ?? []) read(target, depth + 1);
     }
   };
   const first = files.map((file) => resolveInRoots(file, []).real);
   for (const file of first) read(file, 0);
-  return { settings, included: [...seen].filter((file) => !first.includes(file)), isWhole };
+  return {
+    settings,
+    included: [...seen].filter((file) => !first.includes(file)),
+    isComplete: isWhole,
+  };
 }
 
 function isInclude(name: string): boolean {
@@ -54,10 +58,10 @@ function isInclude(name: string): boolean {
 }
 
 /**
- * Where a path of a configuration leads, as the kernel follows it from `base` (absolute): to several
- * places where it is not known what `~` means. Null: that can't be told.
+ * Resolves a path in a configuration, relative to `base` (absolute), following links. Returns several paths if
+ * `~` has several meanings, and null if the path cannot be resolved.
  */
-export function configuredPaths(
+export function resolveConfiguredPaths(
   value: string,
   base: string,
   homes: readonly string[],
@@ -70,9 +74,9 @@ export function configuredPaths(
   return [resolveInRoots(isAbsolute(value) ? value : `${base}/${value}`, []).real];
 }
 
-/** Null: it is there, and is not what git could read, or too much of it. */
-function settingsIn(file: string): readonly Setting[] | null {
+/** Returns null if the file exists but git could not read it, or if it is too large. */
+function settingsIn(file: string): readonly GitSetting[] | null {
   const content = readGitFile(file, MAX_BYTES);
   if (content === 'missing') return [];
-  return content === null ? null : parseConfig(content.toString('utf8'));
+  return content === null ? null : parseGitConfig(content.toString('utf8'));
 }

@@ -1,20 +1,21 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { gitEnvironment } from '../git-environment.ts';
-import { withoutInherited } from '../inherited-descriptors.ts';
+import { buildGitEnvironment } from './git-environment.ts';
+import { stdioWithoutInherited } from '../processes/inherited-descriptors.ts';
 
+/** An object of a git repository. */
 export interface GitObject {
   readonly type: 'commit' | 'tree' | 'blob' | 'tag';
   readonly content: Buffer;
 }
 
-/** A larger object is taken for unreadable. */
+/** A larger object counts as unreadable. */
 const MAX_OBJECT_BYTES = 32 * 1024 * 1024;
 const HEADER = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
 
 /**
- * Reads objects of a repository by their ids with one `git cat-file --batch`. What is read is checked against
- * its id: commands can write any file of the object store, and git itself believes what it finds there.
+ * Reads objects of a repository by their ids with one `git cat-file --batch`. Each object is checked against
+ * its id, because commands can write any file of the object store and git itself does not check.
  */
 export class ObjectReader {
   private readonly child: ChildProcess;
@@ -27,13 +28,13 @@ export class ObjectReader {
     this.child = spawn(git, [`--git-dir=${gitDirectory}`, 'cat-file', '--batch'], {
       cwd: '/',
       env: {
-        ...gitEnvironment({ access: 'read-only', confined: false }),
+        ...buildGitEnvironment({ access: 'read-only', confined: false }),
         GIT_NO_REPLACE_OBJECTS: '1',
         // A partial clone must not ask its remote for what is missing.
         GIT_NO_LAZY_FETCH: '1',
         GIT_ALLOW_PROTOCOL: '',
       },
-      stdio: ['pipe', 'pipe', 'ignore', ...withoutInherited()],
+      stdio: ['pipe', 'pipe', 'ignore', ...stdioWithoutInherited()],
     });
     this.child.stdout?.on('data', (chunk: Buffer) => this.take(chunk));
     this.child.once('error', () => this.end());
@@ -42,7 +43,10 @@ export class ObjectReader {
     this.child.stdin?.on('error', () => this.end());
   }
 
-  /** One at a time. Null: there is no such object, or what is stored under the id is another one. */
+  /**
+   * Reads one object at a time. Returns null if there is no such object, or if its content does not match the
+   * id.
+   */
   read(id: string): Promise<GitObject | null> {
     if (this.isOver) return Promise.resolve(null);
     return new Promise((resolve) => {
@@ -82,7 +86,9 @@ export class ObjectReader {
     const content = this.received.subarray(lineEnd + 1, end);
     this.received = this.received.subarray(end + 1);
     const { id } = this.waiting;
-    this.answer(objectId(type, content, id.length) === id ? { type: asType(type), content } : null);
+    this.answer(
+      hashGitObject(type, content, id.length) === id ? { type: asType(type), content } : null,
+    );
   }
 
   private answer(object: GitObject | null): void {
@@ -92,8 +98,8 @@ export class ObjectReader {
   }
 }
 
-/** The id that git gives an object; of `length` 64 in repositories that use SHA-256. */
-export function objectId(type: string, content: Buffer, length: number): string {
+/** Computes the id of an object; `length` is 64 in repositories that use SHA-256. */
+export function hashGitObject(type: string, content: Buffer, length: number): string {
   const hash = createHash(length === 64 ? 'sha256' : 'sha1');
   return hash.update(`${type} ${content.length}\0`).update(content).digest('hex');
 }

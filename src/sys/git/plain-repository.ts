@@ -1,14 +1,14 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
-import { unsafeSetting } from './config-check.ts';
+import { findUnsafeSetting } from './config-check.ts';
 
-/** What leads git elsewhere, or names filters. A new repository has none of it. */
+/** Files that redirect git or name filters. A new repository has none of them. */
 const LEADING = ['commondir', 'config.worktree', 'info/attributes'];
 
 /**
- * Whether a directory is a repository as `git init` or `git clone` makes one: its settings name no program and no
- * other place, and it has no hooks but examples.
+ * Tells whether a directory is a repository as `git init` or `git clone` creates it: its settings name no
+ * program and no other location, and it has no hooks except samples.
  */
 export function isPlainRepository(directory: string): boolean {
   const isPlainEntry = (name: string): boolean => {
@@ -22,7 +22,7 @@ export function isPlainRepository(directory: string): boolean {
     names.every(isPlainEntry) &&
     !names.includes('modules') &&
     LEADING.every((name) => look(join(directory, name)) === undefined) &&
-    unsafeSetting({ top: directory, gitDirectory: directory, commonDirectory: directory }) ===
+    findUnsafeSetting({ top: directory, gitDirectory: directory, commonDirectory: directory }) ===
       undefined &&
     namesIn(join(directory, 'hooks')).every((name) => name.endsWith('.sample'))
   );

@@ -1,16 +1,16 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { systemErrorCode } from '../../base/errors.ts';
-import { readAtMost } from '../read-at-most.ts';
+import { readWithLimit } from '../files/read-at-most.ts';
 
 /**
- * The content of a file that git would read. Null: it is there and can't be told, being no regular file
- * (a pipe must not be waited for), closed to this user, a link in a circle, or larger than `maxBytes`.
+ * Reads a file that git would read. Returns null if it exists but is not a regular file (reading a pipe could
+ * block), is not readable for this user, is a link in a circle, or is larger than `maxBytes`.
  */
 export function readGitFile(path: string, maxBytes: number): Buffer | 'missing' | null {
   try {
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      return fstatSync(descriptor).isFile() ? (readAtMost(descriptor, maxBytes) ?? null) : null;
+      return fstatSync(descriptor).isFile() ? (readWithLimit(descriptor, maxBytes) ?? null) : null;
     } finally {
       closeSync(descriptor);
     }

@@ -1,28 +1,28 @@
 import { statSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
-import { resolveInRoots } from '../real-path.ts';
+import { resolveInRoots } from '../files/real-path.ts';
 import { readGitFile } from './read-git-file.ts';
 
-/** Of a file that points to a directory: a path. */
+/** The maximum size of a file that contains the path of a directory. */
 const MAX_POINTER_BYTES = 8192;
 
-/** A repository as git finds it from a directory. All absolute. */
+/** A repository as git finds it from a directory. All paths are absolute. */
 export interface Repository {
   /** The working tree. */
   readonly top: string;
-  /** Where its index lies: `.git`, or that of a linked working tree. Real. */
+  /** The directory of the index: `.git`, or the one of a linked working tree. Real. */
   readonly gitDirectory: string;
-  /** Where its configuration lies. Real; another one than `gitDirectory` in a linked working tree alone. */
+  /** The directory of the configuration. Real. It differs from `gitDirectory` only in a linked working tree. */
   readonly commonDirectory: string;
 }
 
-/** The repository of a directory (absolute, real) or of the nearest one above it that has one. */
+/** Finds the repository of a directory (absolute, real) or of its nearest parent that has one. */
 export function findRepository(directory: string): Repository | undefined {
   for (let top = directory; ; top = dirname(top)) {
     const gitDirectory = gitDirectoryOf(top);
     if (gitDirectory !== undefined) {
-      const common = textOf(join(gitDirectory, 'commondir'))?.trim();
+      const common = readGitText(join(gitDirectory, 'commondir'))?.trim();
       const commonDirectory =
         common === undefined ? gitDirectory : realPathFrom(gitDirectory, common);
       return { top, gitDirectory, commonDirectory };
@@ -31,17 +31,17 @@ export function findRepository(directory: string): Repository | undefined {
   }
 }
 
-/** `.git`, or the directory that a file of this name points to. */
+/** Returns `.git`, or the directory that a file of this name points to. */
 function gitDirectoryOf(top: string): string | undefined {
   const path = join(top, '.git');
   const stats = look(path);
   if (stats === undefined) return undefined;
   if (stats.isDirectory()) return realPathFrom(top, '.git');
-  const target = /^gitdir: (.+)\s*$/.exec(textOf(path) ?? '')?.[1];
+  const target = /^gitdir: (.+)\s*$/.exec(readGitText(path) ?? '')?.[1];
   return target === undefined ? undefined : realPathFrom(top, target);
 }
 
-/** Undefined where nothing can be: missing, below a file, or on a way that leads in a circle. */
+/** Returns undefined for a path that does not exist, lies below a file, or has a circle of links. */
 function look(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -51,13 +51,13 @@ function look(path: string): Stats | undefined {
   }
 }
 
-/** As the kernel goes: it follows links before `..` takes one back. */
+/** Resolves a path as the kernel does: links are followed before `..` is applied. */
 function realPathFrom(base: string, path: string): string {
   return resolveInRoots(isAbsolute(path) ? path : `${base}/${path}`, []).real;
 }
 
-/** Undefined when there is no such file, or none that git could read: then it says nothing. */
-export function textOf(path: string): string | undefined {
+/** Reads a small text file; undefined if it does not exist, and also if git could not read it. */
+export function readGitText(path: string): string | undefined {
   const content = readGitFile(path, MAX_POINTER_BYTES);
   return content === 'missing' ? undefined : content?.toString('utf8');
 }

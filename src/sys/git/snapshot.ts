@@ -2,43 +2,44 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import type { Environment } from '../env.ts';
-import { gitEnvironment } from '../git-environment.ts';
-import { withoutInherited } from '../inherited-descriptors.ts';
-import { endWithAll } from '../processes.ts';
-import { findTrustedProgram } from '../sandbox/trusted-program.ts';
-import { unsafeSetting } from './config-check.ts';
+import { buildGitEnvironment } from './git-environment.ts';
+import { stdioWithoutInherited } from '../processes/inherited-descriptors.ts';
+import { registerForShutdown } from '../processes/process-group.ts';
+import { findTrustedProgram } from '../processes/trusted-program.ts';
+import { findUnsafeSetting } from './config-check.ts';
 import { readGitFile } from './read-git-file.ts';
 import { findRepository } from './repository.ts';
-import { parseStatus, type GitStatus } from './status.ts';
+import { parseGitStatus, type GitStatus } from './status.ts';
 
-/** How a repository stood at one moment. */
+/** The state of a repository at one moment. */
 export interface GitSnapshot extends GitStatus {
-  /** Absolute: where its paths begin. */
+  /** The top of the repository, from which its paths begin. Absolute. */
   readonly top: string;
-  /** The newest first: an abbreviated hash, a blank, the subject. */
+  /** Recent commits, newest first: an abbreviated hash, a space, the subject. */
   readonly commits: readonly string[];
 }
 
-export interface SnapshotOptions {
+/** Options for `takeGitSnapshot`. */
+export interface GitSnapshotOptions {
   readonly environment: Environment;
-  /** Milliseconds; what takes longer is given up. Default: 50. */
+  /** The time limit in milliseconds. Default: 50. */
   readonly withinMs?: number;
 }
 
 const WITHIN_MS = 50;
-/** Of what git says; a status that is longer says nothing to anybody. */
+/** The maximum output of git. A longer status is of no use. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_HEAD_BYTES = 4096;
 
 /**
- * Both at once, behind one start of a process: the log goes to the second pipe. Neither looks into
- * submodules, whose configuration nobody has checked.
+ * Runs both commands at once with one process start: the log goes to the second pipe. Neither looks into
+ * submodules, whose configuration is not checked.
  */
 const SCRIPT = `"$0" --no-pager log --max-count=3 --no-show-signature --no-color --no-decorate --format='%h %s' >&2 2>/dev/null &
 "$0" status --porcelain=v1 --branch -z --ignore-submodules=dirty 2>/dev/null
 wait`;
 
-/** Settings that do nothing here: the environment overrules them, or they are of submodules. */
+/** Settings without an effect here: the environment overrides them, or they concern submodules. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   'core.fsmonitor',
   'core.hookspath',
@@ -52,16 +53,16 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * How the repository of a directory (absolute, real) stands. Null: there is none, git is not there or
- * says no, its configuration names what might be run or lead elsewhere, or it took too long. Starts
- * nothing where there is no repository. Never rejects.
+ * Reads the state of the repository of a directory (absolute, real). Returns null if there is no repository,
+ * git is missing or fails, its configuration may run programs or redirect git, or the time limit passes. Starts
+ * no process if there is no repository. Never rejects.
  */
-export async function takeSnapshot(
+export async function takeGitSnapshot(
   directory: string,
-  { environment, withinMs = WITHIN_MS }: SnapshotOptions,
+  { environment, withinMs = WITHIN_MS }: GitSnapshotOptions,
 ): Promise<GitSnapshot | null> {
   const repository = findRepository(directory);
-  if (repository === undefined || unsafeSetting(repository, WITHOUT_EFFECT) !== undefined) {
+  if (repository === undefined || findUnsafeSetting(repository, WITHOUT_EFFECT) !== undefined) {
     return null;
   }
   const { top, gitDirectory } = repository;
@@ -69,13 +70,16 @@ export async function takeSnapshot(
   const git = findTrustedProgram('git', environment['PATH'] ?? '', [top]);
   if (git === undefined) return null;
   const said = await run(git, { cwd: top, env: environmentFor(top, environment), withinMs });
-  const status = said === null ? null : parseStatus(said.status);
+  const status = said === null ? null : parseGitStatus(said.status);
   if (said === null || status === null) return null;
   const commits = said.log.split('\n').filter((line) => line !== '');
   return { top, ...status, commits };
 }
 
-/** Nothing of the user's that could lead git elsewhere, and no repository but this one. */
+/**
+ * Builds an environment without the user's variables that could redirect git, and limits git to this
+ * repository.
+ */
 function environmentFor(top: string, environment: Environment): Environment {
   const kept = ['HOME', 'XDG_CONFIG_HOME', 'PATH'].flatMap((name) => {
     const value = environment[name];
@@ -83,7 +87,7 @@ function environmentFor(top: string, environment: Environment): Environment {
   });
   return {
     ...Object.fromEntries(kept),
-    ...gitEnvironment({ access: 'read-only', confined: false }),
+    ...buildGitEnvironment({ access: 'read-only', confined: false }),
     GIT_CEILING_DIRECTORIES: dirname(top),
     GIT_WORK_TREE: top,
     GIT_NO_LAZY_FETCH: '1',
@@ -103,7 +107,7 @@ interface Said {
   readonly log: string;
 }
 
-/** Null: it could not be started, said too much, or was not done in time; then all of it is killed. */
+/** Returns null if git could not be started, wrote too much or took too long; its processes are then killed. */
 function run(git: string, { cwd, env, withinMs }: RunOptions): Promise<Said | null> {
   const child = start(git, cwd, env);
   if (child === null) return Promise.resolve(null);
@@ -126,7 +130,7 @@ function run(git: string, { cwd, env, withinMs }: RunOptions): Promise<Said | nu
       child.unref();
       end(null);
     };
-    const forget = endWithAll(async () => kill());
+    const forget = registerForShutdown(async () => kill());
     // What came in while this process was busy is heard of first.
     const timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), withinMs);
     const status = collect(child.stdout, giveUp);
@@ -136,14 +140,14 @@ function run(git: string, { cwd, env, withinMs }: RunOptions): Promise<Said | nu
   });
 }
 
-/** Null: the system has no room for another process. */
+/** Returns null if the system cannot start another process. */
 function start(git: string, cwd: string, env: Environment): ChildProcess | null {
   try {
     return spawn('/bin/sh', ['-c', SCRIPT, git], {
       cwd,
       env: { ...env },
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', ...withoutInherited()],
+      stdio: ['ignore', 'pipe', 'pipe', ...stdioWithoutInherited()],
     });
   } catch (thrown) {
     if (systemErrorCode(thrown) === undefined) throw thrown;
@@ -151,7 +155,7 @@ function start(git: string, cwd: string, env: Environment): ChildProcess | null 
   }
 }
 
-/** What a pipe has given so far. */
+/** Collects the output of a pipe. Returns a function that gives the output so far. */
 function collect(pipe: NodeJS.ReadableStream | null, onTooMuch: () => void): () => string {
   const chunks: Buffer[] = [];
   let length = 0;

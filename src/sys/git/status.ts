@@ -1,21 +1,22 @@
-/** A path that git lists, with its two letters (git-status(1), "Short Format"). */
+/** A path in the output of git status, with its two-letter code (git-status(1), "Short Format"). */
 export interface ChangedPath {
-  /** Of the index and of the working tree: ` M`, `A `, `??`. */
+  /** The code of the index and of the working tree: ` M`, `A `, `??`. */
   readonly code: string;
-  /** From the top of the repository. */
+  /** The path from the top of the repository. */
   readonly path: string;
-  /** Where it was before it was renamed or copied. */
+  /** The path before a rename or copy. */
   readonly from?: string;
 }
 
+/** The branch and the changes of a working tree. */
 export interface GitStatus {
-  /** As git says it: `main...origin/main [ahead 1]`, `HEAD (no branch)`, `No commits yet on main`. */
+  /** The branch line of git: `main...origin/main [ahead 1]`, `HEAD (no branch)`, `No commits yet on main`. */
   readonly branch: string;
   readonly changes: readonly ChangedPath[];
 }
 
-/** What `git status --porcelain=v1 --branch -z` wrote; null: it did not come to its end. */
-export function parseStatus(output: string): GitStatus | null {
+/** Parses the output of `git status --porcelain=v1 --branch -z`; null if it is incomplete. */
+export function parseGitStatus(output: string): GitStatus | null {
   if (!output.startsWith('## ') || !output.endsWith('\0')) return null;
   const [head = '', ...entries] = output.slice(0, -1).split('\0');
   const changes: ChangedPath[] = [];

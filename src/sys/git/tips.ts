@@ -1,17 +1,20 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readGitFile } from './read-git-file.ts';
-import { textOf, type Repository } from './repository.ts';
+import { readGitText, type Repository } from './repository.ts';
 
-/** Files of refs that are read, and directories that are looked at; a repository with more keeps most of them packed. */
+/**
+ * The maximum number of ref files and directories that are read. A repository with more keeps most of them
+ * packed.
+ */
 const MOST_REFS = 5_000;
 const MAX_PACKED_BYTES = 8 * 1024 * 1024;
 const ID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
-/** What names commits beside the refs, of the working tree or of the repository. */
+/** Files besides the refs that name commits, in a working tree or a repository. */
 const PSEUDO_REFS = ['HEAD', 'ORIG_HEAD', 'MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REBASE_HEAD'];
 
-/** Returns the ids of the objects that branches, tags, stashes and heads name: commits, and tags with a message. */
-export function tipsOf(repository: Repository): ReadonlySet<string> {
+/** Returns the ids of the objects that branches, tags, stashes and heads name: commits, and annotated tags. */
+export function readTips(repository: Repository): ReadonlySet<string> {
   const { gitDirectory, commonDirectory } = repository;
   const worktrees = join(commonDirectory, 'worktrees');
   const directories = new Set([
@@ -20,18 +23,18 @@ export function tipsOf(repository: Repository): ReadonlySet<string> {
     ...entriesOf(worktrees).map(({ name }) => join(worktrees, name)),
   ]);
   const heads = [...directories].flatMap((directory) =>
-    PSEUDO_REFS.map((name) => textOf(join(directory, name))?.trim() ?? ''),
+    PSEUDO_REFS.map((name) => readGitText(join(directory, name))?.trim() ?? ''),
   );
   return new Set([...heads, ...refsBelow(commonDirectory, 'refs/')].filter((id) => ID.test(id)));
 }
 
-/** Returns the ids that a remote of this name has, as far as it was fetched. */
-export function remoteTipsOf({ commonDirectory }: Repository, remote: string): readonly string[] {
+/** Returns the ids of the refs that were fetched from this remote. */
+export function readRemoteTips({ commonDirectory }: Repository, remote: string): readonly string[] {
   return refsBelow(commonDirectory, `refs/remotes/${remote}/`).filter((id) => ID.test(id));
 }
 
 function refsBelow(directory: string, prefix: string): readonly string[] {
-  const loose = filesBelow(join(directory, prefix)).map((path) => textOf(path)?.trim() ?? '');
+  const loose = filesBelow(join(directory, prefix)).map((path) => readGitText(path)?.trim() ?? '');
   const packed = readGitFile(join(directory, 'packed-refs'), MAX_PACKED_BYTES);
   if (packed === 'missing' || packed === null) return loose;
   const lines = packed.toString('latin1').split('\n');

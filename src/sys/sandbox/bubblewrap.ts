@@ -1,11 +1,11 @@
 import type { PathRule, SandboxPlan } from './plan.ts';
 
-/** Bytes of each private directory: they are memory. */
+/** The size of each private directory in bytes. Private directories are kept in memory. */
 const PRIVATE_BYTES = 2 * 1024 ** 3;
 
 /**
- * What of /proc the kernel lets its owner write, or show more than its processes. bwrap covers only what
- * it finds writable for itself, which the directory `sys` is not; the files in it are.
+ * Entries of /proc that let their owner change the kernel or show more than the sandbox's own processes. bwrap
+ * itself covers only entries that it finds writable; the directory `sys` is not writable, but files in it are.
  */
 const KERNEL_FILES =
   'acpi asound bus driver dynamic_debug fs irq kcore latency_stats mtrr pressure scsi slabinfo sys sysrq-trigger'
@@ -13,11 +13,14 @@ const KERNEL_FILES =
     .map((name) => `/proc/${name}`);
 
 /**
- * The arguments of bwrap(1) that hold `argv` as the plan says. Namespaces of its own for everything,
- * no capabilities (as root a user namespace alone leaves them all), no terminal, and an end with the
+ * Builds the arguments of bwrap(1) that confine `argv` as the plan says: separate namespaces for everything, no
+ * capabilities (for root, a user namespace alone leaves them all), no terminal, and an end together with the
  * process that started it. Pure.
  */
-export function bubblewrapArguments(plan: SandboxPlan, argv: readonly string[]): readonly string[] {
+export function buildBubblewrapArguments(
+  plan: SandboxPlan,
+  argv: readonly string[],
+): readonly string[] {
   // A root `/` would lie over devices and processes.
   const whole = plan.rules.filter(({ path }) => path === '/');
   const parts = plan.rules.filter(({ path }) => path !== '/');

@@ -1,7 +1,10 @@
-import { withContainerSwitch } from './container.ts';
+import { addContainerHint } from './container.ts';
 
-/** What of this machine tells why bubblewrap does not work; the text of each file, undefined without it. */
-export interface MachineFacts {
+/**
+ * Details of this machine that explain why bubblewrap does not work: the text of each file, undefined if the
+ * file does not exist.
+ */
+export interface MachineDetails {
   /** /proc/sys/kernel/apparmor_restrict_unprivileged_userns */
   readonly apparmorRestricts: string | undefined;
   /** /proc/sys/kernel/unprivileged_userns_clone */
@@ -13,7 +16,8 @@ export interface MachineFacts {
   readonly inContainer: boolean;
 }
 
-export interface Diagnosis {
+/** The reason why there is no sandbox, and a hint how to get one. */
+export interface SandboxDiagnosis {
   readonly because: string;
   readonly hint: string;
 }
@@ -27,21 +31,28 @@ const INSTALL: readonly (readonly [RegExp, string])[] = [
   [/nixos/, 'add pkgs.bubblewrap to environment.systemPackages'],
 ];
 
-export function notInstalled({ osRelease = '', inContainer }: MachineFacts): Diagnosis {
+/**
+ * Returns the diagnosis for a machine on which bubblewrap is not installed, with the install command of its
+ * distribution.
+ */
+export function diagnoseMissingBubblewrap({
+  osRelease = '',
+  inContainer,
+}: MachineDetails): SandboxDiagnosis {
   const ids = (osRelease.match(/^ID(?:_LIKE)?=.*$/gm) ?? []).join(' ').toLowerCase();
   const known = INSTALL.find(([name]) => name.test(ids))?.[1];
   const how = known ?? 'install the package bubblewrap (apt, dnf, pacman, zypper and apk have it)';
   const because = 'bubblewrap (bwrap) is not installed';
-  return { because, hint: withContainerSwitch(how, inContainer) };
+  return { because, hint: addContainerHint(how, inContainer) };
 }
 
-/** Why bwrap ended with this on stderr. */
-export function bubblewrapFailed(stderr: string, facts: MachineFacts): Diagnosis {
+/** Explains why bwrap ended with this text on stderr. */
+export function diagnoseBubblewrapFailure(stderr: string, facts: MachineDetails): SandboxDiagnosis {
   const { because, hint } = failureOf(stderr, facts);
-  return { because, hint: withContainerSwitch(hint, facts.inContainer) };
+  return { because, hint: addContainerHint(hint, facts.inContainer) };
 }
 
-function failureOf(stderr: string, facts: MachineFacts): Diagnosis {
+function failureOf(stderr: string, facts: MachineDetails): SandboxDiagnosis {
   const [line = ''] = stderr.trim().split('\n');
   const said = line === '' ? 'bwrap ended without a word' : line.slice(0, 200);
   if (/mount proc/i.test(said)) {
@@ -66,7 +77,7 @@ function failureOf(stderr: string, facts: MachineFacts): Diagnosis {
   };
 }
 
-function allowNamespaces(facts: MachineFacts): string {
+function allowNamespaces(facts: MachineDetails): string {
   if (Number(facts.apparmorRestricts ?? 0) > 0) {
     return 'give bwrap an AppArmor profile that allows userns, or: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0';
   }

@@ -1,43 +1,47 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { parseConfig } from '../git/config-file.ts';
+import { parseGitConfig } from '../git/config-file.ts';
 import { readGitFile } from '../git/read-git-file.ts';
-import { findRepository, textOf, type Repository } from '../git/repository.ts';
-import { isInside } from '../paths.ts';
-import { look, realPath } from './looks.ts';
-import type { GuardedPlaces, PathRule } from './plan.ts';
+import { findRepository, readGitText, type Repository } from '../git/repository.ts';
+import { isInside } from '../files/paths.ts';
+import { lstatIfPresent, realPathIfPresent } from '../files/path-lookup.ts';
+import type { GuardedPaths, PathRule } from './plan.ts';
 
-/** What of a repository says which programs git runs, or where it finds what says so (gitrepository-layout(5)). */
+/**
+ * Files and directories of a repository that name programs for git to run, or that tell git where to find such
+ * settings (gitrepository-layout(5)).
+ */
 const OBEYED = ['hooks', 'config', 'config.worktree', 'info/attributes', 'commondir'];
-/** Of a linked working tree, by its directory below `worktrees`. */
+/** The corresponding files of a linked working tree, in its directory below `worktrees`. */
 const OBEYED_OF_WORKTREE = ['gitdir', 'commondir', 'config.worktree'];
-/** Submodules of submodules count, too. */
+/** The limit includes submodules of submodules. */
 const MOST_MODULES = 500;
 const MAX_CONFIG_BYTES = 256 * 1024;
 
-const NOWHERE: GuardedPlaces = { rules: [], missing: [] };
+const NOWHERE: GuardedPaths = { rules: [], missing: [] };
 
 /**
- * The rules for a repository by its `.git`: a directory, or the file that leads to one. Commits can be
- * made, and what git would run can't be changed. The directory is held in its place, since moved away
- * it would take its hooks along.
+ * Returns the rules for a repository, given the path of its `.git`: a directory, or a file that points to one.
+ * Commits remain possible; settings and hooks that make git run programs cannot be changed. The directory
+ * cannot be renamed, because its hooks would move along.
  */
-export function gitRules(path: string): GuardedPlaces {
-  const real = realPath(path);
+export function gitDirectoryRules(path: string): GuardedPaths {
+  const real = realPathIfPresent(path);
   if (real === undefined) return NOWHERE;
   if (lstatSync(real).isDirectory()) return repositoryPlaces(real, 'held');
   const repository = findRepository(dirname(real));
-  const file: GuardedPlaces = { rules: [{ kind: 'protected', path: real }], missing: [] };
+  const file: GuardedPaths = { rules: [{ kind: 'protected', path: real }], missing: [] };
   if (repository === undefined) return file;
   return joined([file, ...directoriesOf(repository).map((each) => repositoryPlaces(each, 'held'))]);
 }
 
 /**
- * The rules for the repository that a directory (absolute, real) belongs to, where that lies outside of the
- * directories that may be written to: above them, or where a linked working tree or a submodule keeps it.
- * It must lead back to this working tree: a `.git` file of a hostile workspace may name any repository.
+ * Returns the rules for the repository of a directory (absolute, real) if it lies outside the writable
+ * directories: above them, or in the location where a linked working tree or a submodule keeps it. The
+ * repository must point back to this working tree, because the `.git` file of a hostile workspace may name any
+ * repository.
  */
-export function outerGitRules(root: string, roots: readonly string[]): GuardedPlaces {
+export function outerRepositoryRules(root: string, roots: readonly string[]): GuardedPaths {
   const repository = findRepository(root);
   if (repository === undefined || !belongs(repository)) return NOWHERE;
   const outside = directoriesOf(repository).filter(
@@ -48,34 +52,42 @@ export function outerGitRules(root: string, roots: readonly string[]): GuardedPl
 
 function directoriesOf({ gitDirectory, commonDirectory }: Repository): readonly string[] {
   return [...new Set([gitDirectory, commonDirectory])].filter(
-    (path) => look(path)?.isDirectory() === true,
+    (path) => lstatIfPresent(path)?.isDirectory() === true,
   );
 }
 
 function belongs({ top, gitDirectory, commonDirectory }: Repository): boolean {
   const link = join(top, '.git');
   if (gitDirectory === link) return true;
-  const [back] = textOf(join(gitDirectory, 'gitdir'))?.split('\n') ?? [];
+  const [back] = readGitText(join(gitDirectory, 'gitdir'))?.split('\n') ?? [];
   if (back !== undefined) {
     const isListed = dirname(gitDirectory) === join(commonDirectory, 'worktrees');
     // Newer versions of git may write it relative to where it stands.
-    return isListed && realPath(resolve(gitDirectory, dirname(back))) === realPath(top);
+    return (
+      isListed && realPathIfPresent(resolve(gitDirectory, dirname(back))) === realPathIfPresent(top)
+    );
   }
   const config = readGitFile(join(gitDirectory, 'config'), MAX_CONFIG_BYTES);
   const settings =
-    config === 'missing' || config === null ? null : parseConfig(config.toString('utf8'));
+    config === 'missing' || config === null ? null : parseGitConfig(config.toString('utf8'));
   const tree = settings?.findLast(({ name }) => name === 'core.worktree')?.value;
-  return typeof tree === 'string' && realPath(join(gitDirectory, tree)) === realPath(top);
+  return (
+    typeof tree === 'string' &&
+    realPathIfPresent(join(gitDirectory, tree)) === realPathIfPresent(top)
+  );
 }
 
-/** A repository of somebody else is not opened for writing, even where their permissions would let us. */
+/**
+ * Tells whether the user owns the repository. A repository of another user is never made writable, even if its
+ * permissions would allow it.
+ */
 function isOwn(path: string): boolean {
-  const stats = look(path);
+  const stats = lstatIfPresent(path);
   return stats !== undefined && (process.getuid === undefined || stats.uid === process.getuid());
 }
 
-function repositoryPlaces(directory: string, kind: 'held' | 'writable'): GuardedPlaces {
-  const worktrees = worktreesOf(directory);
+function repositoryPlaces(directory: string, kind: 'held' | 'writable'): GuardedPaths {
+  const worktrees = listWorktrees(directory);
   const obeyed = [
     ...OBEYED,
     ...worktrees.flatMap((worktree) => OBEYED_OF_WORKTREE.map((name) => join(worktree, name))),
@@ -83,28 +95,33 @@ function repositoryPlaces(directory: string, kind: 'held' | 'writable'): Guarded
   const rules: PathRule[] = [{ kind, path: directory }];
   const missing: string[] = [];
   for (const path of obeyed) {
-    const real = realPath(path);
+    const real = realPathIfPresent(path);
     if (real === undefined) missing.push(path);
     else rules.push({ kind: 'protected', path: real });
   }
-  const modules = modulesIn(directory).map((path) => repositoryPlaces(path, 'held'));
+  const modules = listSubmoduleRepositories(directory).map((path) =>
+    repositoryPlaces(path, 'held'),
+  );
   return joined([{ rules, missing }, ...modules]);
 }
 
-function joined(places: readonly GuardedPlaces[]): GuardedPlaces {
+function joined(places: readonly GuardedPaths[]): GuardedPaths {
   return {
     rules: places.flatMap(({ rules }) => rules),
     missing: places.flatMap(({ missing }) => missing),
   };
 }
 
-/** The directories that git keeps for linked working trees, relative. */
-export function worktreesOf(directory: string): readonly string[] {
+/** Lists the directories that git keeps for linked working trees, relative to the git directory. */
+export function listWorktrees(directory: string): readonly string[] {
   return directoriesIn(join(directory, 'worktrees')).map((name) => join('worktrees', name));
 }
 
-/** The repositories of the submodules of a repository, whose names may have several parts. Absolute, real. */
-export function modulesIn(directory: string): readonly string[] {
+/**
+ * Lists the repositories of the submodules of a repository. Submodule names may have several parts. Absolute,
+ * real paths.
+ */
+export function listSubmoduleRepositories(directory: string): readonly string[] {
   const modules: string[] = [];
   const waiting = [join(directory, 'modules')];
   for (

@@ -1,20 +1,23 @@
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 
-/** More are not hidden one by one: each may cost a mount. Most lie where nothing of the host is there. */
+/**
+ * The maximum number of sockets that are hidden one by one, because each may cost a mount. Most sockets lie in
+ * directories that the sandbox replaces anyway.
+ */
 const MOST_SOCKETS = 1000;
 
 /**
- * The Unix sockets of this machine that have a path, without links: those that the kernel lists for
- * this network namespace (proc(5), /proc/net/unix), and `further` ones. A read-only file system keeps
- * nobody from connecting to one, so each is hidden by itself.
+ * Lists the real paths of the Unix sockets of this machine: the ones that the kernel lists for this network
+ * namespace (proc(5), /proc/net/unix), and the ones in `further`. Each is hidden separately, because a
+ * read-only file system does not prevent connections to a socket.
  */
-export function hostSockets(further: readonly string[]): readonly string[] {
-  const listed = socketPaths(readTable());
+export function listHostSockets(further: readonly string[]): readonly string[] {
+  const listed = parseSocketTable(readTable());
   return [...new Set([...further, ...listed].flatMap(realSocket))].slice(0, MOST_SOCKETS);
 }
 
-/** The last column, where it is a path. */
-export function socketPaths(table: string): readonly string[] {
+/** Returns the last column of each row that holds a path there. */
+export function parseSocketTable(table: string): readonly string[] {
   return table.split('\n').flatMap((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? []);
 }
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { TASK_VARIABLE } from '../command-environment.ts';
-import { spawnGroup, type ProcessGroup } from '../processes.ts';
-import { START_CHECK } from '../start-check.ts';
+import { TASK_VARIABLE } from '../processes/command-environment.ts';
+import { spawnProcessGroup, type ProcessGroup } from '../processes/process-group.ts';
+import { START_CHECK } from '../processes/start-check.ts';
 
-/** Holds nothing back: it only owns a network namespace, and waits. */
+/** Arguments of a process that restricts nothing: it only owns a network namespace, and waits. */
 const HOLDER = [
   '--unshare-user',
   '--unshare-net',
@@ -22,22 +22,26 @@ const HOLDER = [
 
 interface Loopback {
   readonly group: ProcessGroup;
-  /** Resolves to a process in the namespace; undefined where none could be made. */
+  /** Resolves to a process in the namespace; undefined if none could be created. */
   readonly owner: Promise<number | undefined>;
-  /** Once `owner` has resolved. */
+  /** Set after `owner` has resolved. */
   pid: number | undefined;
   uses: number;
 }
 
 /**
- * Networks without a way out that several commands share, by key (the id of their task): a server in the background is reached
- * by the commands that come after it. Each is there as long as somebody uses it, and is held by a process
- * that ends with this one. Others enter it with nsenter(1), since bwrap can't.
+ * Loopback networks without a connection to the outside that several commands share, by key (the id of their
+ * task): commands can reach a server that an earlier command started in the background. Each network exists
+ * while somebody uses it, and is held by a process that ends with this one. Commands enter it with nsenter(1),
+ * because bwrap cannot.
  */
 export class Loopbacks {
   private readonly open = new Map<string, Loopback>();
 
-  /** Returns when commands can enter it, or won't ever; call what it gives when it is not used any more. */
+  /**
+   * Resolves when commands can enter the loopback, or never will be able to. Call the returned function when it
+   * is no longer used.
+   */
   async use(key: string, bwrap: string): Promise<() => void> {
     const loopback = this.open.get(key) ?? this.make(key, bwrap);
     loopback.uses += 1;
@@ -49,7 +53,7 @@ export class Loopbacks {
     };
   }
 
-  /** The arguments with which nsenter enters it; null where there is none. */
+  /** Returns the arguments with which nsenter enters the loopback; null if there is none. */
   entry(key: string): readonly string[] | null {
     const pid = this.open.get(key)?.pid;
     if (pid === undefined) return null;
@@ -63,7 +67,7 @@ export class Loopbacks {
 
   private make(key: string, bwrap: string): Loopback {
     const env = { PATH: '/usr/bin:/bin', [TASK_VARIABLE]: key };
-    const group = spawnGroup(bwrap, HOLDER, { cwd: '/', env, startCheck: true });
+    const group = spawnProcessGroup(bwrap, HOLDER, { cwd: '/', env, startCheck: true });
     const loopback: Loopback = { group, owner: ownerOf(group), pid: undefined, uses: 0 };
     this.open.set(key, loopback);
     return loopback;
@@ -87,7 +91,7 @@ async function ownerOf(group: ProcessGroup): Promise<number | undefined> {
   return isReady ? childOf(group.pid) : undefined;
 }
 
-/** What bwrap has started: it stays outside itself. */
+/** Returns the pid of the process that bwrap started. bwrap itself stays outside the namespace. */
 function childOf(pid: number | undefined): number | undefined {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();

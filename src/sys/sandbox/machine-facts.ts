@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readEnvironment, type Environment } from '../env.ts';
 import { isContainer } from './container.ts';
-import type { MachineFacts } from './diagnosis.ts';
+import type { MachineDetails } from './diagnosis.ts';
 
 /** Docker, Podman and CRI-O, and systemd-nspawn with its kind make these. */
 const MARKERS = ['/.dockerenv', '/run/.containerenv', '/run/systemd/container'];
 
-export function readMachineFacts(): MachineFacts {
+/** Reads the details of this machine for a diagnosis. */
+export function readMachineDetails(): MachineDetails {
   return {
     apparmorRestricts: readText('/proc/sys/kernel/apparmor_restrict_unprivileged_userns'),
     userNamespacesAllowed: readText('/proc/sys/kernel/unprivileged_userns_clone'),
@@ -16,7 +17,7 @@ export function readMachineFacts(): MachineFacts {
   };
 }
 
-/** Whether this process seems to run in a container. */
+/** Tells whether this process seems to run in a container. */
 export function isInContainer(environment: Environment): boolean {
   return isContainer({
     markers: MARKERS.filter((path) => existsSync(path)),

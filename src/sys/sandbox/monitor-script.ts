@@ -1,5 +1,5 @@
-import type { RunningProcess } from '../process-table.ts';
-import { START_CHECK } from '../start-check.ts';
+import type { RunningProcess } from '../processes/process-table.ts';
+import { START_CHECK } from '../processes/start-check.ts';
 
 /** 2 GB in the 512-byte blocks that POSIX counts in. */
 const FILE_BLOCKS = 4_194_304;
@@ -70,17 +70,17 @@ const MONITOR = [
 ].join('\n');
 
 /**
- * Runs the command inside a process namespace of its own, and says on stderr, which the command itself
- * does not get (its errors go to stdout): `begun` before, and after it `left N`, the number of processes that
- * were still there, and for the first of them `process PID PARENT COMMAND`. It outlives TERM, which is for the
- * command; all end when it ends.
+ * Wraps a command in a shell that runs inside the command's process namespace and reports on stderr: `begun`
+ * before the command, and after it `left N`, the number of processes that still existed, and `process PID
+ * PARENT COMMAND` for the first of them. The command itself does not get this stderr (its errors go to stdout).
+ * The shell survives TERM, which is meant for the command; all processes end when it ends.
  */
-export function monitored(argv: readonly string[]): readonly string[] {
+export function withMonitor(argv: readonly string[]): readonly string[] {
   return ['/bin/sh', '-c', MONITOR, 'sh', ...argv];
 }
 
-/** Runs the command within the same limits, in the place of the shell that sets them. */
-export function limited(
+/** Wraps a command in a shell that sets the same limits and is then replaced by the command. */
+export function withLimits(
   argv: readonly string[],
   { startCheck }: { readonly startCheck: boolean },
 ): readonly string[] {
@@ -88,27 +88,28 @@ export function limited(
   return ['/bin/sh', '-c', lines.join('\n'), 'sh', ...argv];
 }
 
-/** What was said on stderr of a monitored command, or of what should have started it. */
+/** The report on the stderr of a monitored command, or of the program that should have started it. */
 export interface MonitorReport {
-  /** Whether the command itself ran. */
-  readonly begun: boolean;
-  /** Processes that it left; they are gone. */
-  readonly left: number;
-  /** The first of these. */
+  /** True if the command itself ran. */
+  readonly hasStarted: boolean;
+  /** The number of processes that the command left running. They have been ended. */
+  readonly remaining: number;
+  /** Details of the first of these processes. */
   readonly processes: readonly RunningProcess[];
-  /** Where it did not begin: why not, one line. */
+  /** The reason why the command did not start, on one line; empty if it started. */
   readonly problem: string;
 }
 
-export function readReport(stderr: string): MonitorReport {
+/** Reads the report from the stderr of a monitored command. */
+export function parseMonitorReport(stderr: string): MonitorReport {
   const begun = /^begun$/m.test(stderr);
   if (!begun) {
     const [line = ''] = stderr.trim().split('\n');
-    return { begun, left: 0, processes: [], problem: line.slice(0, 300) };
+    return { hasStarted: begun, remaining: 0, processes: [], problem: line.slice(0, 300) };
   }
-  const left = Number(/^left (\d{1,6})$/m.exec(stderr)?.[1] ?? 0);
+  const remaining = Number(/^left (\d{1,6})$/m.exec(stderr)?.[1] ?? 0);
   const processes = [...stderr.matchAll(/^process (\d{1,10}) (\d{1,10}) (.*)$/gm)].map(
     ([, pid, parent, command = '']) => ({ pid: Number(pid), parent: Number(parent), command }),
   );
-  return { begun, left, processes, problem: '' };
+  return { hasStarted: begun, remaining, processes, problem: '' };
 }

@@ -1,62 +1,77 @@
 import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage } from '../../base/errors.ts';
-import { bubblewrapArguments } from './bubblewrap.ts';
-import { cachePlaces, mayUseCaches, type CacheSettings } from './caches.ts';
+import { buildBubblewrapArguments } from './bubblewrap.ts';
+import { locateCaches, usesPackageCaches, type CacheSettings } from './package-caches.ts';
 import { Loopbacks } from './loopbacks.ts';
-import { bubblewrapFailed, notInstalled } from './diagnosis.ts';
-import { findTrustedProgram } from './trusted-program.ts';
-import { readMachineFacts } from './machine-facts.ts';
-import { limited, monitored } from './monitor-script.ts';
-import { keptIn, NOTHING_SETTLED, Protection } from './protection.ts';
-import { OpenedEntries } from './opened-entries.ts';
-import type { SandboxPlan } from './plan.ts';
-import { makePrivateTempDirectory } from './private-directories.ts';
+import { diagnoseBubblewrapFailure, diagnoseMissingBubblewrap } from './diagnosis.ts';
+import { findTrustedProgram } from '../processes/trusted-program.ts';
+import { readMachineDetails } from './machine-facts.ts';
+import { withLimits, withMonitor } from './monitor-script.ts';
 import {
-  machineAsSandbox,
-  noSandbox,
+  quarantineDirectory,
+  EMPTY_CLEANUP,
+  ProtectedFileChecks,
+} from './cleanup/protected-file-checks.ts';
+import { ProtectedFileBackup } from './cleanup/file-backup.ts';
+import type { SandboxPlan } from './plan.ts';
+import { makeUserOnlyTempDirectory } from './private-directories.ts';
+import {
+  createMachineSandbox,
+  createUnavailableSandbox,
   type CommandToConfine,
   type ConfinedCommand,
   type Confinement,
   type Sandbox,
   type SandboxState,
 } from './sandbox.ts';
-import { seatbeltArguments } from './seatbelt.ts';
+import { buildSeatbeltArguments } from './seatbelt.ts';
 import { testSandbox } from './self-test.ts';
-import { survey, type Surroundings, type Survey } from './survey.ts';
+import { determineAccess, type HostPaths, type CommandAccess } from './access-rules.ts';
 
+/** The settings that a sandbox is opened with. */
 export interface SandboxSettings {
   readonly kind: 'auto' | 'bwrap' | 'seatbelt' | 'container' | 'off';
   readonly platform: NodeJS.Platform;
   /** The user's PATH. */
   readonly path: string;
-  /** Where commands can write: no program from there is used to hold them. */
+  /** Directories that commands can write to. Programs in them are never used to confine commands. */
   readonly roots: readonly string[];
-  readonly surroundings: Surroundings;
-  /** Default: caches go with the temporary directory of each command. */
+  readonly hostPaths: HostPaths;
+  /** Default: caches are kept in the temporary directory of each command. */
   readonly caches?: CacheSettings;
-  /** A private directory for notes about running commands, and for what they must not leave; null: none is used. Made when needed. */
+  /**
+   * A private directory for notes about running commands and for quarantined files, created when needed; null
+   * if there is none.
+   */
   readonly records: string | null;
 }
 
-/** Nothing is looked at before the first call of `state`. */
+/** Opens the sandbox of this machine. Nothing is inspected before the first call of `state`. */
 export function openSandbox(settings: SandboxSettings): Sandbox {
   const { kind, platform } = settings;
-  if (kind === 'off') return noSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
-  if (kind === 'container') return machineAsSandbox();
+  if (kind === 'off')
+    return createUnavailableSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
+  if (kind === 'container') return createMachineSandbox();
   const own = platform === 'linux' ? 'bwrap' : platform === 'darwin' ? 'seatbelt' : undefined;
   if (own === undefined) {
-    return noSandbox(`none is known for ${platform}`, 'run Muster on Linux or macOS');
+    return createUnavailableSandbox(
+      `none is known for ${platform}`,
+      'run Muster on Linux or macOS',
+    );
   }
   if (kind !== 'auto' && kind !== own) {
-    return noSandbox(`sandbox.kind is "${kind}", which ${platform} does not have`, 'set "auto"');
+    return createUnavailableSandbox(
+      `sandbox.kind is "${kind}", which ${platform} does not have`,
+      'set "auto"',
+    );
   }
   return own === 'bwrap' ? new Bubblewrap(settings) : new Seatbelt(settings);
 }
 
 class Bubblewrap implements Sandbox {
   private readonly settings: SandboxSettings;
-  private readonly protection: Protection;
+  private readonly protection: ProtectedFileChecks;
   private readonly loopbacks = new Loopbacks();
   private program: string | undefined;
   private nsenter: string | undefined;
@@ -64,7 +79,7 @@ class Bubblewrap implements Sandbox {
 
   constructor(settings: SandboxSettings) {
     this.settings = settings;
-    this.protection = new Protection(settings);
+    this.protection = new ProtectedFileChecks(settings);
   }
 
   state(): Promise<SandboxState> {
@@ -85,12 +100,12 @@ class Bubblewrap implements Sandbox {
   private confined(command: CommandToConfine, settings: CacheSettings | null): ConfinedCommand {
     const { argv, cwd, env, confinement, stderr, loopback } = command;
     const { access, network } = confinement;
-    const caches = cachePlaces(settings, {
+    const caches = locateCaches(settings, {
       mayWrite: access === 'workspace',
       network,
-      makes: mayUseCaches(argv),
+      makes: usesPackageCaches(argv),
     });
-    const { rules, places, opened } = this.surveyFor(confinement, caches.writable);
+    const { rules, protectedPaths: places, opened } = this.surveyFor(confinement, caches.writable);
     const isMonitored = stderr === 'monitor';
     const entry =
       loopback === undefined || confinement.network ? null : this.loopbacks.entry(loopback);
@@ -103,9 +118,9 @@ class Bubblewrap implements Sandbox {
       cwd,
       asRoot: process.getuid?.() === 0,
     };
-    const args = bubblewrapArguments(
+    const args = buildBubblewrapArguments(
       plan,
-      isMonitored ? monitored(argv) : limited(argv, { startCheck: true }),
+      isMonitored ? withMonitor(argv) : withLimits(argv, { startCheck: true }),
     );
     const program = this.program ?? 'bwrap';
     return {
@@ -123,39 +138,44 @@ class Bubblewrap implements Sandbox {
     };
   }
 
-  /** Nothing is opened to git that could not be put back afterwards. */
+  /**
+   * Determines the access of a command. Protected files are left writable for git only if they can be restored
+   * afterwards.
+   */
   private surveyFor(confinement: Confinement, caches: readonly string[]): Surveyed {
     const { records, path } = this.settings;
-    const surroundings = { ...this.settings.surroundings, path, caches };
-    const surveyed = survey(confinement, surroundings);
-    if (surveyed.opened === null) return { ...surveyed, opened: null };
+    const hostPaths = { ...this.settings.hostPaths, path, caches };
+    const surveyed = determineAccess(confinement, hostPaths);
+    if (surveyed.gitWritable === null) return { ...surveyed, opened: null };
     const opened = this.protection.isSettled()
-      ? OpenedEntries.open(surveyed.opened, keptIn(records))
+      ? ProtectedFileBackup.create(surveyed.gitWritable, quarantineDirectory(records))
       : null;
     if (opened !== null) return { ...surveyed, opened };
-    const held = survey({ ...confinement, runsGitAlone: false }, surroundings);
+    const held = determineAccess({ ...confinement, runsGitAlone: false }, hostPaths);
     return { ...held, opened: null };
   }
 
   private async tryOut(): Promise<SandboxState> {
-    const { path, roots, surroundings } = this.settings;
+    const { path, roots, hostPaths } = this.settings;
     this.protection.sweep();
     this.program = findTrustedProgram('bwrap', path, roots);
     this.nsenter = findTrustedProgram('nsenter', path, roots);
-    if (this.program === undefined) return { on: false, ...notInstalled(readMachineFacts()) };
-    const [home = '/'] = surroundings.homes;
+    if (this.program === undefined)
+      return { on: false, ...diagnoseMissingBubblewrap(readMachineDetails()) };
+    const [home = '/'] = hostPaths.homes;
     const result = await tested((command) => this.confined(command, null), home);
     if (result.ok) return { on: true, kind: 'bwrap' };
-    if (!result.started) return { on: false, ...bubblewrapFailed(result.said, readMachineFacts()) };
+    if (!result.started)
+      return { on: false, ...diagnoseBubblewrapFailure(result.said, readMachineDetails()) };
     return { on: false, ...leaky(result.said) };
   }
 }
 
-interface Surveyed extends Omit<Survey, 'opened'> {
-  readonly opened: OpenedEntries | null;
+interface Surveyed extends Omit<CommandAccess, 'opened'> {
+  readonly opened: ProtectedFileBackup | null;
 }
 
-/** There were none; nor are there to be any while more is open than usual. */
+/** Adds a git setting that disables hooks while more files than usual are writable. */
 function withoutHooks(env: CommandToConfine['env']): CommandToConfine['env'] {
   const count = Number(env['GIT_CONFIG_COUNT'] ?? 0);
   return {
@@ -167,7 +187,7 @@ function withoutHooks(env: CommandToConfine['env']): CommandToConfine['env'] {
 
 const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
 
-/** macOS. There a path that is not there needs no placeholder, and a private directory is a real one. */
+/** The sandbox of macOS. A missing path needs no placeholder there, and a private directory is a real one. */
 class Seatbelt implements Sandbox {
   private readonly settings: SandboxSettings;
   private tried: Promise<SandboxState> | undefined;
@@ -180,7 +200,7 @@ class Seatbelt implements Sandbox {
     return (this.tried ??= this.tryOut());
   }
 
-  /** There the network is all or nothing. */
+  /** Does nothing: on macOS the network is allowed or denied as a whole. */
   useLoopback(): Promise<() => void> {
     return Promise.resolve(() => {});
   }
@@ -193,14 +213,17 @@ class Seatbelt implements Sandbox {
     { argv, cwd, env, confinement }: CommandToConfine,
     settings: CacheSettings | null,
   ): ConfinedCommand {
-    const scratch = makePrivateTempDirectory('muster-command-');
-    const caches = cachePlaces(settings, {
+    const scratch = makeUserOnlyTempDirectory('muster-command-');
+    const caches = locateCaches(settings, {
       mayWrite: confinement.access === 'workspace',
       network: confinement.network,
-      makes: mayUseCaches(argv),
+      makes: usesPackageCaches(argv),
     });
-    const { surroundings } = this.settings;
-    const { rules, places } = survey(confinement, { ...surroundings, caches: caches.writable });
+    const { hostPaths } = this.settings;
+    const { rules, protectedPaths: places } = determineAccess(confinement, {
+      ...hostPaths,
+      caches: caches.writable,
+    });
     const plan: SandboxPlan = {
       rules: [
         // Nothing private can be laid over these: they are read-only there, as everything is.
@@ -214,11 +237,11 @@ class Seatbelt implements Sandbox {
     };
     return {
       file: SANDBOX_EXEC,
-      args: seatbeltArguments(plan, limited(argv, { startCheck: false })),
+      args: buildSeatbeltArguments(plan, withLimits(argv, { startCheck: false })),
       env: { ...caches.variables(scratch), ...withScratch(env, scratch) },
       monitored: false,
       startCheck: false,
-      settle: () => Promise.resolve(NOTHING_SETTLED),
+      settle: () => Promise.resolve(EMPTY_CLEANUP),
       release: () => rmSync(scratch, { recursive: true, force: true }),
     };
   }
@@ -230,7 +253,7 @@ class Seatbelt implements Sandbox {
     } catch (thrown) {
       return { on: false, because: `sandbox-exec can't be run: ${errorMessage(thrown)}`, hint };
     }
-    const [home = '/'] = this.settings.surroundings.homes;
+    const [home = '/'] = this.settings.hostPaths.homes;
     const result = await tested((command) => this.confined(command, null), home);
     if (result.ok) return { on: true, kind: 'seatbelt' };
     if (result.started) return { on: false, ...leaky(result.said) };
@@ -244,7 +267,10 @@ class Seatbelt implements Sandbox {
 
 type Confine = (command: CommandToConfine) => ConfinedCommand;
 
-/** What is to be hidden may go while it is being hidden: once does not show that there is none. */
+/**
+ * The self-test is repeated because a file that is to be hidden may disappear while the sandbox is being set
+ * up. One such failure does not show that the sandbox does not work.
+ */
 const MOST_TRIES = 4;
 
 async function tested(confine: Confine, home: string): ReturnType<typeof testSandbox> {
@@ -274,7 +300,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, '; ').slice(0, 200);
 }
 
-/** What has no variable of its own goes there. */
+/** Points temporary files, and caches that have no variable of their own, to the scratch directory. */
 function withScratch(env: CommandToConfine['env'], scratch: string): CommandToConfine['env'] {
   return { ...env, TMPDIR: scratch, XDG_CACHE_HOME: join(scratch, '.cache') };
 }

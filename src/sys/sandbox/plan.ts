@@ -1,6 +1,6 @@
-import { isInside } from '../paths.ts';
+import { isInside } from '../files/paths.ts';
 
-/** What a path is to a command in the sandbox; where none says anything, it is read-only. */
+/** The access of a sandboxed command to a path and everything below it. Paths without a rule are read-only. */
 export interface PathRule {
   readonly kind:
     | 'private' // an empty directory of its own, gone with it
@@ -15,26 +15,29 @@ export interface PathRule {
   readonly path: string;
 }
 
-/** What is protected at some places: how what is there is held, and what must not be made. */
-export interface GuardedPlaces {
+/** Protected paths: rules for the ones that exist, and the ones that must not be created. */
+export interface GuardedPaths {
   readonly rules: readonly PathRule[];
-  /** Absolute paths at which nothing is. */
+  /** Absolute paths that do not exist. */
   readonly missing: readonly string[];
 }
 
-/** How a command is held, for any kind of sandbox. */
+/** The confinement of one command, independent of the kind of sandbox. */
 export interface SandboxPlan {
-  /** What is above comes first; of one path there is one rule. */
+  /** At most one rule for each path; parents come before their children. */
   readonly rules: readonly PathRule[];
-  /** A directory that it may always write to: its TMPDIR. */
+  /** A directory that the command may always write to: its TMPDIR. */
   readonly scratch: string;
   readonly network: boolean;
   readonly cwd: string;
-  /** Whether it runs as root: to root belong the files by which the kernel is set up, capabilities or not. */
+  /**
+   * True if the command runs as root, who owns the files that configure the kernel, with or without
+   * capabilities.
+   */
   readonly asRoot: boolean;
 }
 
-/** Of several rules for one path the last in this order holds. */
+/** The kinds of rules by strength. If there are several rules for one path, the last in this order wins. */
 const STRENGTH: readonly PathRule['kind'][] = [
   'private',
   'shown',
@@ -47,16 +50,16 @@ const STRENGTH: readonly PathRule['kind'][] = [
   'masked',
 ];
 
-/** Below these nothing of the host is there. */
+/** Kinds of rules below which nothing of the host exists. */
 const EMPTY: ReadonlySet<PathRule['kind']> = new Set(['private', 'absent', 'hidden', 'masked']);
 const WRITABLE: ReadonlySet<PathRule['kind']> = new Set(['writable', 'held']);
 
 /**
- * The rules in the order in which they are laid over one another, without those that change nothing
- * where they are: only what is writable is protected, only what is there is hidden. The directories on
- * the way to such a path are held, since moved away they would take it along and leave its name free.
+ * Returns the rules in the order in which they are applied over one another, without the ones that change
+ * nothing: only writable paths are protected, and only visible ones are hidden. The directories above such a
+ * path cannot be renamed, because a rename would move the path along and free its name.
  */
-export function layRules(rules: readonly PathRule[]): readonly PathRule[] {
+export function layerRules(rules: readonly PathRule[]): readonly PathRule[] {
   const laid = layOver(rules);
   return layOver([...laid, ...laid.flatMap((rule) => wayTo(rule, laid))]);
 }
@@ -128,13 +131,13 @@ function strength({ kind }: PathRule): number {
   return STRENGTH.indexOf(kind);
 }
 
-/** Whether a command can make or change what is at this path. `rules` are laid. */
+/** Tells whether a command can create or change the entry at this path. `rules` must come from `layerRules`. */
 export function isWritable(path: string, rules: readonly PathRule[]): boolean {
   const rule = holding(path, rules);
   return rule !== undefined && WRITABLE.has(rule.kind);
 }
 
-/** Whether a command sees nothing of what is at this path. `rules` are laid. */
+/** Tells whether a command cannot see the entry at this path. `rules` must come from `layerRules`. */
 export function isHidden(path: string, rules: readonly PathRule[]): boolean {
   const rule = holding(path, rules);
   return rule !== undefined && (rule.kind === 'hidden' || rule.kind === 'masked');

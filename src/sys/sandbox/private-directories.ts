@@ -4,15 +4,15 @@ import { join } from 'node:path';
 
 const PRIVATE_MODE = 0o700;
 
-/** Makes a directory that the user can use, and nobody else, whatever the umask is. */
-export function makePrivateDirectory(path: string): void {
+/** Creates a directory that only the user can use, whatever the umask is. */
+export function makeUserOnlyDirectory(path: string): void {
   mkdirSync(path, { mode: PRIVATE_MODE });
   // A umask such as 0277 takes rights away from the user, too.
   chmodSync(path, PRIVATE_MODE);
 }
 
-/** Makes such a directory with a new name in the temporary directory, and returns its real path. */
-export function makePrivateTempDirectory(prefix: string): string {
+/** Creates such a directory with a new name in the temporary directory, and returns its real path. */
+export function makeUserOnlyTempDirectory(prefix: string): string {
   const path = mkdtempSync(join(tmpdir(), prefix));
   chmodSync(path, PRIVATE_MODE);
   return realpathSync(path);

@@ -1,31 +1,35 @@
-import type { Settlement } from '../../base/settlement.ts';
+import type { CleanupResult } from '../../base/cleanup-result.ts';
 import type { Environment } from '../env.ts';
 
-/** What a command may touch while it runs. */
+/** The files and the network that a command may use while it runs. */
 export interface Confinement {
-  /** `read-only`: nothing on disk can be changed; `workspace`: the roots can, but what is protected in them. */
+  /**
+   * `read-only`: nothing on disk can be changed. `workspace`: the roots can be changed, except their protected
+   * files.
+   */
   readonly access: 'read-only' | 'workspace';
   /** Absolute real paths. */
   readonly roots: readonly string[];
-  /** Whether it shares the machine's network; otherwise it has a loopback of its own and nothing else. */
+  /** True if the command shares the machine's network. Otherwise it has only a loopback of its own. */
   readonly network: boolean;
   /** Default: none. */
-  readonly denied?: DeniedPlaces;
+  readonly denied?: DeniedPaths;
   /**
-   * Whether the command runs nothing but git, by its words. Where the repository makes git run nothing else, git
-   * may then change protected files, which are looked at afterwards. Default: false.
+   * True if the command line runs only git. If the repository makes git run no other program, git may then
+   * change protected files, which are checked afterwards. Default: false.
    */
   readonly runsGitAlone?: boolean;
 }
 
-/** Files, and directories with all that lies in them, that rules keep from commands. Absolute paths. */
-export interface DeniedPlaces {
-  /** Not to be seen, and so not to be changed either; what lies above a root leaves the root as it is. */
+/** Files, and directories with their content, that permission rules deny to commands. Absolute paths. */
+export interface DeniedPaths {
+  /** Paths that must not be seen or changed. A hidden directory above a root does not affect the root. */
   readonly hidden: readonly string[];
-  /** Not to be changed; a root in one can't be either. */
+  /** Paths that must not be changed. This includes roots inside them. */
   readonly readOnly: readonly string[];
 }
 
+/** A command that is to run in the sandbox. */
 export interface CommandToConfine {
   readonly argv: readonly [string, ...string[]];
   /** Absolute, real. */
@@ -33,37 +37,44 @@ export interface CommandToConfine {
   /** The whole environment. */
   readonly env: Environment;
   readonly confinement: Confinement;
-  /** The key of a loopback that it shares, where that is in use and it has no network; see `useLoopback`. */
+  /**
+   * The key of a shared loopback (see `useLoopback`). It applies if the loopback is in use and the command has
+   * no network.
+   */
   readonly loopback?: string;
-  /** `monitor`: stderr is for reports about it; `command`: for the command itself, and nobody reports. */
+  /**
+   * `monitor`: stderr carries reports about the command. `command`: stderr belongs to the command, and there
+   * are no reports.
+   */
   readonly stderr: 'monitor' | 'command';
 }
 
-/** A command as it has to be started. */
+/** The program, arguments and environment that start a confined command. */
 export interface ConfinedCommand {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Environment;
   /**
-   * The process that is started stands outside, ends with all that it holds, and reports on stderr (see
-   * monitor-script.ts). False: nobody reports.
+   * True if the started process stays outside the sandbox, ends together with everything inside, and reports on
+   * stderr (see monitor-script.ts). False: there are no reports.
    */
   readonly monitored: boolean;
-  /** The command begins only when `START_CHECK` (start-check.ts) was answered on its descriptor 3. */
+  /** True if the command begins only after `START_CHECK` (start-check.ts) was answered on its descriptor 3. */
   readonly startCheck: boolean;
   /**
-   * Puts aside what the command has made under protected names that were missing when it began, unless git made
-   * it with the content of a commit; to be called when it has ended, and now and then while it runs in the
-   * background. Never rejects for a problem of the disk.
+   * Quarantines entries that the command created under protected names that did not exist when it began, unless
+   * git created them with the content of a commit. Call it when the command has ended, and from time to time
+   * while it runs in the background. Never rejects because of a disk problem.
    */
-  settle(): Promise<Settlement>;
+  settle(): Promise<CleanupResult>;
   /**
-   * Removes what was made for the command, and puts aside what was not settled. To be called once none of its
-   * processes is left; further calls do nothing.
+   * Removes everything that was created for the command, and quarantines entries that were not settled. Call it
+   * when none of the command's processes is left; further calls do nothing.
    */
   release(): void;
 }
 
+/** The state of the sandbox of this machine. */
 export type SandboxState =
   | { readonly on: true; readonly kind: 'bwrap' | 'seatbelt' }
   /** `because` and `hint` are one line each: why there is none, and how to get one. */
@@ -78,29 +89,36 @@ export type SandboxState =
       readonly instead?: 'container';
     };
 
-/** Holds commands by means of the operating system. */
+/** Confines commands by means of the operating system. */
 export interface Sandbox {
-  /** Whether there is one, tried out at the first call; never rejects. */
+  /** Reports whether there is a working sandbox. It is tested at the first call. Never rejects. */
   state(): Promise<SandboxState>;
-  /** For a sandbox whose state is `on`: how the command is started, from what is on the disk now. */
+  /**
+   * Returns how to start a command, based on the present state of the disk. The state of the sandbox must be
+   * `on`.
+   */
   confine(command: CommandToConfine): ConfinedCommand;
   /**
-   * From when this resolves until what it gives is called, the commands of this key share a loopback, so
-   * that they reach one another's servers. Where that can't be had, each has its own.
+   * Lets the commands of this key share a loopback, so that they can reach each other's servers, from the time
+   * when the promise resolves until the returned function is called. If that is not possible, each command has
+   * its own loopback.
    */
   useLoopback(key: string): Promise<() => void>;
 }
 
-/** For a machine that is itself the sandbox, by the word of the user: no command is confined further. */
-export function machineAsSandbox(): Sandbox {
+/**
+ * Creates the sandbox for a machine that the user has declared to be the sandbox itself: commands are not
+ * confined further.
+ */
+export function createMachineSandbox(): Sandbox {
   const because = 'sandbox.kind is "container": the machine itself is the sandbox';
   const hint = 'set sandbox.kind = "auto"';
   const state = { on: false, because, hint, instead: 'container' } as const;
-  return { ...noSandbox(because, hint), state: () => Promise.resolve(state) };
+  return { ...createUnavailableSandbox(because, hint), state: () => Promise.resolve(state) };
 }
 
-/** Where there is none. */
-export function noSandbox(because: string, hint: string): Sandbox {
+/** Creates the sandbox for a machine that has none. */
+export function createUnavailableSandbox(because: string, hint: string): Sandbox {
   return {
     state: () => Promise.resolve({ on: false, because, hint }),
     confine: () => {

@@ -1,14 +1,17 @@
 import type { PathRule, SandboxPlan } from './plan.ts';
 
-/** What every program writes to, whatever it is for. */
+/** Devices that every program may write to. */
 const WRITABLE_DEVICES = ['/dev/null', '/dev/zero', '/dev/tty', '/dev/stdout', '/dev/stderr'];
 
 /**
- * The arguments of sandbox-exec(1) of macOS that hold `argv` as the plan says. Paths go in as
- * parameters and never as text of the profile, so no name of a directory can end a string there. Later
- * rules go before earlier ones. Pure.
+ * Builds the arguments of sandbox-exec(1) of macOS that confine `argv` as the plan says. Paths are passed as
+ * parameters and not in the text of the profile, so that no directory name can end a string there. Later rules
+ * win over earlier ones. Pure.
  */
-export function seatbeltArguments(plan: SandboxPlan, argv: readonly string[]): readonly string[] {
+export function buildSeatbeltArguments(
+  plan: SandboxPlan,
+  argv: readonly string[],
+): readonly string[] {
   const paths = [plan.scratch, ...plan.rules.map(({ path }) => path)];
   return [
     '-p',

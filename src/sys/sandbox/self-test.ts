@@ -2,16 +2,16 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { newId } from '../../base/ids.ts';
-import { spawnGroup } from '../processes.ts';
-import { readReport } from './monitor-script.ts';
-import { makePrivateDirectory, makePrivateTempDirectory } from './private-directories.ts';
+import { spawnProcessGroup } from '../processes/process-group.ts';
+import { parseMonitorReport } from './monitor-script.ts';
+import { makeUserOnlyDirectory, makeUserOnlyTempDirectory } from './private-directories.ts';
 import type { CommandToConfine, ConfinedCommand } from './sandbox.ts';
 
 const TIMEOUT_MS = 10_000;
 
 /**
- * One line for each thing that should not have been possible. The lowest process numbers are taken in
- * every namespace, so one of ours among them would show nothing.
+ * Prints one line for each thing that should not have been possible. The lowest process numbers exist in every
+ * namespace, so if this process has one of them, the signal test is skipped.
  */
 const SCRIPT = `
 umask 077
@@ -31,27 +31,31 @@ fi
 echo done
 `;
 
-/** What the sandbox fails to keep from a command; null: nothing. `stderr`: what it said, if it did not start. */
+/**
+ * The result of a self-test. `said` is the first protection that failed, or the error output if the sandbox did
+ * not start.
+ */
 export type SelfTestResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly started: boolean; readonly said: string };
 
 /**
- * Tries a sandbox out with one command in it: it must write in its workspace, and neither elsewhere nor
- * see or signal processes of this machine, set up its kernel, nor reach a server on its loopback, nor have a capability.
+ * Tests a sandbox by running one command in it. The command must be able to write in its workspace. It must not
+ * be able to write elsewhere, see or signal processes of this machine, configure its kernel or reach a server
+ * on its loopback, and it must not have a capability.
  */
 export async function testSandbox(
   confine: (command: CommandToConfine) => ConfinedCommand,
   home: string,
 ): Promise<SelfTestResult> {
-  const place = makePrivateTempDirectory('muster-sandbox-');
+  const place = makeUserOnlyTempDirectory('muster-sandbox-');
   const canary = join(home, `.muster-sandbox-test-${newId()}`);
   let server: Server | undefined;
   try {
     const [inside, outside] = ['inside', 'outside'].map((name) => join(place, name));
     if (inside === undefined || outside === undefined) throw new Error('unreachable');
-    makePrivateDirectory(inside);
-    makePrivateDirectory(outside);
+    makeUserOnlyDirectory(inside);
+    makeUserOnlyDirectory(outside);
     server = await listen();
     const address = server.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
@@ -78,7 +82,7 @@ export async function testSandbox(
 async function run(command: ConfinedCommand, cwd: string): Promise<SelfTestResult> {
   try {
     const { file, args, env, startCheck } = command;
-    const group = spawnGroup(file, args, { cwd, env, startCheck });
+    const group = spawnProcessGroup(file, args, { cwd, env, startCheck });
     let stdout = '';
     let stderr = '';
     group.stdout.on('data', (chunk: Buffer) => void (stdout += chunk.toString('utf8')));
@@ -89,7 +93,7 @@ async function run(command: ConfinedCommand, cwd: string): Promise<SelfTestResul
       const exit = await group.exited;
       await closed;
       if (stdout === 'done\n' && exit.code === 0) return { ok: true };
-      const started = command.monitored ? readReport(stderr).begun : stdout !== '';
+      const started = command.monitored ? parseMonitorReport(stderr).hasStarted : stdout !== '';
       const said = (started ? stdout.replace(/^done$/m, '') : stderr).trim();
       return { ok: false, started, said: said || `it ended with ${exit.code ?? exit.signal}` };
     } finally {
@@ -100,7 +104,9 @@ async function run(command: ConfinedCommand, cwd: string): Promise<SelfTestResul
   }
 }
 
-/** By what is on the disk: the command may have written to a directory of its own with that name. */
+/**
+ * Checks the files on disk, because the command may have written to a directory of its own with the same name.
+ */
 function checkFiles(paths: Record<'inside' | 'outside' | 'canary', string>): SelfTestResult {
   const wrote = readFileSync(join(paths.inside, 'canary'), 'utf8') === 'canary\n';
   const escaped = existsSync(join(paths.outside, 'canary')) || existsSync(paths.canary);

@@ -1,7 +1,7 @@
 import { describeAttachment, isImage, type AttachmentDetails } from '../../protocol/attachment.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
-import type { OpenFile } from '../../sys/open-in-roots.ts';
-import { displayPath } from '../../sys/paths.ts';
+import type { OpenFile } from '../../sys/files/open-in-roots.ts';
+import { displayPath } from '../../sys/files/paths.ts';
 import { readOpenFile } from '../shared/file-content.ts';
 import { failure } from '../shared/output.ts';
 import { describeExcess } from './attachment-limits.ts';

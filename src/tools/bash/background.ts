@@ -1,4 +1,4 @@
-import type { Settlement } from '../../base/settlement.ts';
+import type { CleanupResult } from '../../base/cleanup-result.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import type { BegunShell, ShellExit, ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import type { CommandInDirectory } from './command-directory.ts';
@@ -61,7 +61,7 @@ async function runToEnd(
     write(chunk);
     return true;
   };
-  const reportProtectedFiles = (settled: Settlement): void => {
+  const reportProtectedFiles = (settled: CleanupResult): void => {
     for (const note of protectedFileNotes(settled, context)) write(Buffer.from(`${note}\n`));
   };
   // The command may run for long, and nobody should find a protected file that it makes meanwhile.

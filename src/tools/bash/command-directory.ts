@@ -1,4 +1,4 @@
-import { absolutePath, displayPath } from '../../sys/paths.ts';
+import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
 
 /** A command and the directory in which it runs. */
 export interface CommandInDirectory {
@@ -19,7 +19,7 @@ export function resolveCommandDirectory(
   workdir: string | undefined,
   cwd: string,
 ): CommandInDirectory {
-  const directory = workdir === undefined ? cwd : absolutePath(workdir, cwd);
+  const directory = workdir === undefined ? cwd : toAbsolutePath(workdir, cwd);
   if (directory === cwd) return { command, directory, line: command };
   const shown = displayPath(directory, cwd);
   const path = shown.startsWith('-') ? `./${shown}` : shown;

@@ -1,12 +1,12 @@
-import type { Settlement } from '../../base/settlement.ts';
+import type { CleanupResult } from '../../base/cleanup-result.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { deferred, onAbort } from '../../base/async.ts';
-import { deadlineAfter } from '../../base/deadlines.ts';
+import { startDeadline } from '../../base/deadlines.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import type { CommandLimits, ToolContext } from '../../protocol/tool.ts';
-import { takePipe } from '../../sys/pipes.ts';
-import { spawnGroup, type ProcessGroup } from '../../sys/processes.ts';
+import { takePipe } from '../../sys/processes/pipes.ts';
+import { spawnProcessGroup, type ProcessGroup } from '../../sys/processes/process-group.ts';
 import type { CommandInDirectory } from './command-directory.ts';
 import {
   summarizeRemainingProcesses,
@@ -15,7 +15,7 @@ import {
   type RemainingProcesses,
 } from './remaining-processes.ts';
 import { resolveSearchTarget } from '../search/search-scope.ts';
-import { readReport, type MonitorReport } from '../../sys/sandbox/monitor-script.ts';
+import { parseMonitorReport, type MonitorReport } from '../../sys/sandbox/monitor-script.ts';
 
 const SHELL = '/bin/bash';
 
@@ -36,7 +36,7 @@ export interface RunningCommand {
   /** Resolves once the command itself runs. Rejects when it could not start. */
   readonly started: Promise<void>;
   /** Moves away the protected files that it has made. */
-  settle(): Promise<Settlement>;
+  settle(): Promise<CleanupResult>;
   release(): void;
 }
 
@@ -86,7 +86,13 @@ async function tryToStart(
   try {
     const monitored = held?.monitored === true;
     const output = await takePipe();
-    const group = spawnGroup(file, args, { cwd, env, monitored, startCheck: monitored, output });
+    const group = spawnProcessGroup(file, args, {
+      cwd,
+      env,
+      monitored,
+      startCheck: monitored,
+      output,
+    });
     const monitor = monitored ? new CommandMonitor(group.stderr) : null;
     const started = group.started.then(() => monitor?.begun);
     // The error also reaches whoever waits for the end of the command.
@@ -112,7 +118,7 @@ export interface RunOutcome {
   /** The limits that its sandbox set; null without a sandbox. */
   readonly held: CommandLimits | null;
   /** The protected files that it made, and where they are now. */
-  readonly settled: Settlement;
+  readonly settled: CleanupResult;
 }
 
 type EndedBy = RunOutcome['endedBy'];
@@ -147,7 +153,7 @@ export async function supervise(
   const closed = collect(running, (chunk) => {
     if (!take(chunk)) end('output_limit');
   });
-  const limit = timeoutMs === null ? null : deadlineAfter(timeoutMs, () => end('timeout'));
+  const limit = timeoutMs === null ? null : startDeadline(timeoutMs, () => end('timeout'));
   const cancel = (): void => end('cancel');
   signal.addEventListener('abort', cancel);
   if (signal.aborted) cancel();
@@ -163,7 +169,8 @@ export async function supervise(
     const forced = await ending;
     await Promise.race([closed, sleep(PIPE_GRACE_MS)]);
     const settled = await running.settle();
-    if (report?.begun === false && endedBy === 'itself') return notStarted(report.problem, held);
+    if (report?.hasStarted === false && endedBy === 'itself')
+      return notStarted(report.problem, held);
     // The monitor reports a signal as a number. When the signal came from here, that number is not an exit code.
     const byNumber = report !== null && endedBy !== 'itself' && (exit.code ?? 0) > SIGNAL_CODES;
     const exitCode = byNumber ? null : exit.code;
@@ -223,7 +230,7 @@ export class CommandMonitor {
     this.begun.catch(() => {});
     stderr.on('data', (chunk: Buffer) => {
       this.received = (this.received + chunk.toString('utf8')).slice(0, MAX_REPORT_CHARACTERS);
-      if (this.report().begun) begun.resolve();
+      if (this.report().hasStarted) begun.resolve();
     });
     const close = (): void => {
       begun.reject(new Error(this.report().problem));
@@ -236,6 +243,6 @@ export class CommandMonitor {
 
   /** The report as far as it has come. */
   report(): MonitorReport {
-    return readReport(this.received);
+    return parseMonitorReport(this.received);
   }
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { terminalText } from '../../base/terminal-text.ts';
+import { sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { plural } from '../../base/text.ts';
-import { describeProcesses, type RunningProcess } from '../../sys/process-table.ts';
-import type { ProcessGroup } from '../../sys/processes.ts';
+import { describeProcesses, type RunningProcess } from '../../sys/processes/process-table.ts';
+import type { ProcessGroup } from '../../sys/processes/process-group.ts';
 
 /** How long processes that are ending by themselves may take before they count as remaining. */
 const GRACE_MS = 300;
@@ -13,7 +13,7 @@ const NAME_CHARS = 80;
 
 /** Processes of a command that were found when its shell had ended. */
 interface FoundProcesses {
-  readonly left: number;
+  readonly remaining: number;
   /** Details of the first of them. */
   readonly processes: readonly RunningProcess[];
 }
@@ -42,7 +42,7 @@ export async function findRemainingProcesses(
     pids = group.members() ?? [];
   }
   const processes = describeProcesses(pids);
-  return { left: processes.length, processes };
+  return { remaining: processes.length, processes };
 }
 
 /**
@@ -50,7 +50,7 @@ export async function findRemainingProcesses(
  * because its children are; it is recognized by `shell`, the arguments of the shell.
  */
 export function summarizeRemainingProcesses(
-  { left, processes }: FoundProcesses,
+  { remaining, processes }: FoundProcesses,
   shell: readonly string[],
 ): RemainingProcesses {
   const own = oneLine(shell.join(' '));
@@ -59,7 +59,7 @@ export function summarizeRemainingProcesses(
     command !== '' && own.startsWith(oneLine(command));
   const named = processes.filter((each) => !(isShell(each) && parents.has(each.pid)));
   return {
-    count: left - (processes.length - named.length),
+    count: remaining - (processes.length - named.length),
     commands: named.map((each) => (isShell(each) ? 'a subshell' : oneLine(each.command))),
   };
 }
@@ -68,7 +68,7 @@ export function summarizeRemainingProcesses(
 function oneLine(text: string): string {
   // The last character may have been cut.
   const complete = text.replace(/\uFFFD+$/, '');
-  return terminalText(complete.replaceAll(/\s+/g, ' ').trim(), 'exact');
+  return sanitizeForTerminal(complete.replaceAll(/\s+/g, ' ').trim(), 'exact');
 }
 
 /** The note on processes that still ran when the shell had ended; null when there were none. */

@@ -1,8 +1,8 @@
-import type { RemovedEntry, Settlement } from '../../base/settlement.ts';
+import type { QuarantinedEntry, CleanupResult } from '../../base/cleanup-result.ts';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { displayPath, isInside } from '../../sys/paths.ts';
-import { isProtectedName } from '../../sys/protected-names.ts';
+import { displayPath, isInside } from '../../sys/files/paths.ts';
+import { isProtectedName } from '../../sys/files/protected-names.ts';
 import type { RunOutcome } from './command-run.ts';
 
 /** The directory of a command and the roots in which it may write, as absolute paths without links. */
@@ -96,7 +96,7 @@ function networkNote({ exitCode, endedBy }: Run, output: string): string | null 
 
 /** Explains what became of protected files that a command made. */
 export function protectedFileNotes(
-  { removed, fromCommits, putBack = [] }: Settlement,
+  { removed, fromCommits, putBack = [] }: CleanupResult,
   { cwd }: CommandLocation,
 ): readonly string[] {
   return [
@@ -118,7 +118,7 @@ function formatPaths(paths: readonly string[], cwd: string): string {
   return (others === 0 ? named : [...named, `${others} more`]).join(', ');
 }
 
-function removedNotes(removed: readonly RemovedEntry[], cwd: string): readonly string[] {
+function removedNotes(removed: readonly QuarantinedEntry[], cwd: string): readonly string[] {
   const notes = removed
     .slice(0, MAX_SHOWN)
     .map((entry) => removedNote(entry, displayPath(entry.path, cwd)));
@@ -126,7 +126,7 @@ function removedNotes(removed: readonly RemovedEntry[], cwd: string): readonly s
   return others === 0 ? notes : [...notes, `[and ${others} more, kept beside it]`];
 }
 
-function removedNote(entry: RemovedEntry, shown: string): string {
+function removedNote(entry: QuarantinedEntry, shown: string): string {
   const how =
     basename(entry.path) === '.git'
       ? 'The user can make a repository here'

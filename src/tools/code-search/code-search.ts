@@ -1,5 +1,5 @@
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
-import { absolutePath } from '../../sys/paths.ts';
+import { toAbsolutePath } from '../../sys/files/paths.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { DIRECTORY_ALIASES } from '../shared/common-arguments.ts';
 
@@ -29,7 +29,7 @@ export const codeSearchTool = defineTool({
   },
   aliases: { ...DIRECTORY_ALIASES, query: 'question', head_limit: 'limit', max_results: 'limit' },
   describe: (input, { cwd }) => ({
-    reads: [absolutePath(input.path ?? '.', cwd)],
+    reads: [toAbsolutePath(input.path ?? '.', cwd)],
     writes: [],
     commands: [],
     hosts: [],

@@ -2,16 +2,16 @@ import { closeSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { readQuery } from '../../base/code-search/query.ts';
-import { countTerms, rankPlaces } from '../../base/code-search/rank.ts';
-import { reportRanking } from '../../base/code-search/report.ts';
+import { countTerms, rankLocations } from '../../base/code-search/rank.ts';
+import { formatRanking } from '../../base/code-search/format-ranking.ts';
 import type { SearchedFile } from '../../base/code-search/score-file.ts';
 import { TermFinder } from '../../base/code-search/term-finder.ts';
 import { fileKind } from '../../base/code/file-kind.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
-import type { HeldDirectory } from '../../sys/held-directory.ts';
-import { inDirectory, openHeldFile } from '../../sys/open-in-roots.ts';
-import { absolutePath, displayPath } from '../../sys/paths.ts';
+import type { HeldDirectory } from '../../sys/files/held-directory.ts';
+import { withHeldDirectory, openHeldFile } from '../../sys/files/open-in-roots.ts';
+import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
 import { BINARY_SAMPLE_BYTES, type SearchScope, openPlaceOf } from '../search/search-types.ts';
 import { contentScope, resolveSearchTarget } from '../search/search-scope.ts';
 import { listFilesInScope } from '../search/ripgrep.ts';
@@ -36,7 +36,7 @@ export async function searchCode(
   { question, path, limit }: CodeSearchInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const asked = absolutePath(path, context.cwd);
+  const asked = toAbsolutePath(path, context.cwd);
   const scope = contentScope(
     asked,
     resolveSearchTarget(asked, context),
@@ -52,13 +52,16 @@ export async function searchCode(
   const finder = new TermFinder(query.terms);
   const reader = new FileReader(scope);
   const files = await readFiles(paths, { reader, finder, context });
-  const ranking = rankPlaces(query, finder, { files, readText: (each) => reader.readText(each) });
+  const ranking = rankLocations(query, finder, {
+    files,
+    readText: (each) => reader.readText(each),
+  });
   const notes =
     listed.stopped === undefined
       ? []
       : [`Only the first ${files.length} files were searched: name a path to search fewer.`];
   const show = (each: string) => displayPath(join(scope.directory, each), context.cwd);
-  const text = [reportRanking(ranking, { maxPlaces: limit, show }), ...notes].join('\n\n');
+  const text = [formatRanking(ranking, { maxPlaces: limit, show }), ...notes].join('\n\n');
   return { text: cutToBytes(text, context.caps.resultBytes) };
 }
 
@@ -128,7 +131,7 @@ class FileReader {
 
   #inDirectory<T>(directory: string, act: (held: HeldDirectory) => T): T | null {
     const full = join(this.#scope.directory, directory);
-    return orNull(() => inDirectory(full, openPlaceOf(this.#scope, full), act));
+    return orNull(() => withHeldDirectory(full, openPlaceOf(this.#scope, full), act));
   }
 
   #read(held: HeldDirectory, path: string): string | null {

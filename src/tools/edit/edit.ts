@@ -1,4 +1,4 @@
-import { absolutePath, displayPath } from '../../sys/paths.ts';
+import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
@@ -73,7 +73,7 @@ function withDefaultTexts(input: JsonObject): JsonObject {
 
 /** The access that an edit of a file needs. */
 export function describeEditAccess(filePath: string, cwd: string) {
-  const path = absolutePath(filePath, cwd);
+  const path = toAbsolutePath(filePath, cwd);
   return { ...NO_ACCESS, reads: [path], writes: [path] };
 }
 
@@ -83,7 +83,7 @@ export function proposeEdits(
   edits: readonly CellEdit[],
   cwd: string,
 ): readonly ProposedEdit[] {
-  const path = absolutePath(filePath, cwd);
+  const path = toAbsolutePath(filePath, cwd);
   return edits.map((edit) => ({ path, ...proposedTexts(edit), everywhere: isEverywhere(edit) }));
 }
 
@@ -113,7 +113,7 @@ export async function editFile(
   edits: readonly CellEdit[],
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const path = absolutePath(filePath, context.cwd);
+  const path = toAbsolutePath(filePath, context.cwd);
   const shown = displayPath(path, context.cwd);
   const before = await readExisting(path, edits, context);
   const file = decodeForEdit(shown, before.bytes);

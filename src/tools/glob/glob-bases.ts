@@ -99,7 +99,7 @@ function openBase(
   const common = { roots, nameGlobs: [], includesIgnored: search.includesIgnored };
   if (isFile) return fileBase(asked, real, { search, common });
   const matches = createPathFilter(globs, asked);
-  const withheld = new WithheldCounter(context.withheldBelow({ asked, real }));
+  const withheld = new WithheldCounter(context.excludedPathsBelow({ asked, real }));
   const accepts: PathFilter = (path) => {
     if (seen !== undefined) {
       const absolute = join(asked, path);

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import { plural, truncate } from '../../base/text.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
-import { displayPath } from '../../sys/paths.ts';
+import { displayPath } from '../../sys/files/paths.ts';
 import { openBases, type GlobBase, type GlobSearch } from './glob-bases.ts';
 import { namedNotes } from '../search/named-file-notes.ts';
 import { SEARCH_TIME_MS, unreadableNotes } from '../search/search-scope.ts';
@@ -117,7 +117,7 @@ async function ignoredNotes(
   context: ToolContext,
 ): Promise<readonly string[]> {
   const everything = bases.map((base) => {
-    const withheld = context.withheldBelow(base);
+    const withheld = context.excludedPathsBelow(base);
     const accepts = (path: string): boolean => base.matches(path) && withheld?.(path) === undefined;
     return { ...base, scope: { ...base.scope, includesIgnored: true, accepts } };
   });
@@ -178,6 +178,6 @@ function baseNotes({ base, unreadable }: BaseResult, context: ToolContext): read
   const show = (path: string): string => displayPath(join(base.asked, path), context.cwd);
   return [
     ...base.withheld.notes(['file', 'files']),
-    ...unreadableNotes(unreadable, show, context.withheldBelow(base)),
+    ...unreadableNotes(unreadable, show, context.excludedPathsBelow(base)),
   ];
 }

@@ -1,6 +1,6 @@
 import { byteLength, plural, truncate } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import { absolutePath, displayPath } from '../../sys/paths.ts';
+import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { DIRECTORY, DIRECTORY_ALIASES } from '../shared/common-arguments.ts';
 import { baseDirectories } from './glob-bases.ts';
@@ -40,7 +40,7 @@ const glob = defineTool({
   describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: searchedDirectories(input, cwd) }),
   async run(input, context) {
     requireUsableGlob(input.pattern, 'pattern');
-    const directory = absolutePath(input.path ?? '.', context.cwd);
+    const directory = toAbsolutePath(input.path ?? '.', context.cwd);
     const includesIgnored = input.include_ignored ?? false;
     const { listGlobs } = await import('./glob-listing.ts');
     const found = await listGlobs({ list: input.pattern, directory, includesIgnored }, context);
@@ -66,7 +66,7 @@ function searchedDirectories(
   input: { readonly pattern: string; readonly path?: string },
   cwd: string,
 ) {
-  const directory = absolutePath(input.path ?? '.', cwd);
+  const directory = toAbsolutePath(input.path ?? '.', cwd);
   return baseDirectories(placeGlobs(input.pattern, directory), directory);
 }
 

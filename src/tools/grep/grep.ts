@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
-import { absolutePath, displayPath } from '../../sys/paths.ts';
+import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { DIRECTORY_ALIASES } from '../shared/common-arguments.ts';
 import { acceptGlobLists } from '../search/globs/glob-list.ts';
@@ -91,10 +91,10 @@ const grep = defineTool({
     max_results: 'head_limit',
     total_max_matches: 'head_limit',
   },
-  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: [absolutePath(input.path ?? '.', cwd)] }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: [toAbsolutePath(input.path ?? '.', cwd)] }),
   async run(input, context) {
     requireUsablePattern(input.pattern);
-    const path = absolutePath(input.path ?? '.', context.cwd);
+    const path = toAbsolutePath(input.path ?? '.', context.cwd);
     const target = resolveSearchTarget(path, context);
     const mode = input.output_mode ?? 'files_with_matches';
     const filters = await fileFilters(input, path);
@@ -117,7 +117,7 @@ const grep = defineTool({
     const result = await searchFilesInScope(query, scope, limits);
     const search = { asked: path, target, query, scope, filters, show };
     const exclusions = await exclusionNotes(result, search, context);
-    const withheld = context.withheldBelow({ asked: path, real: target.real });
+    const withheld = context.excludedPathsBelow({ asked: path, real: target.real });
     const notes = [
       ...exclusions,
       ...withheldCounter.notes(['file', 'files']),

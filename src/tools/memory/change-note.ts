@@ -1,14 +1,14 @@
 import { chmodSync, existsSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
-import type { MemoryPlace, MemoryScope } from '../../protocol/memory.ts';
+import type { MemoryLocation, MemoryScope } from '../../protocol/memory.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import type { FileChange, ToolContext } from '../../protocol/tool.ts';
-import { fileError } from '../../sys/file-errors.ts';
-import { holdDirectory } from '../../sys/held-directory.ts';
-import { inDirectory } from '../../sys/open-in-roots.ts';
-import { sha256 } from '../../sys/read-file.ts';
-import { requireExpected, syncDirectory, writeFileInRoots } from '../../sys/write-file.ts';
+import { toFileError } from '../../sys/files/file-errors.ts';
+import { holdDirectory } from '../../sys/files/held-directory.ts';
+import { withHeldDirectory } from '../../sys/files/open-in-roots.ts';
+import { hashContent } from '../../sys/files/read-file.ts';
+import { requireExpected, syncDirectory, writeFileInRoots } from '../../sys/files/write-file.ts';
 import { addsRedactionMark } from '../shared/change-file.ts';
 import { decodeForEdit, type DecodedFile } from '../shared/file-text.ts';
 import { permissionBits } from '../shared/previous-content.ts';
@@ -83,7 +83,7 @@ async function retryWhenRaced<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /** Makes the directory. Unless it belongs to the project, only the user can open it and git ignores it. */
-function prepareDirectory(place: MemoryPlace): void {
+function prepareDirectory(place: MemoryLocation): void {
   const { base, directory, scope, top } = place;
   if (memoryExists(place)) return;
   try {
@@ -99,7 +99,7 @@ function prepareDirectory(place: MemoryPlace): void {
     }
   } catch (thrown) {
     // EEXIST: another process has just made it.
-    if (systemErrorCode(thrown) !== 'EEXIST') throw fileError(directory, thrown);
+    if (systemErrorCode(thrown) !== 'EEXIST') throw toFileError(directory, thrown);
   }
 }
 
@@ -138,13 +138,13 @@ async function changeOnce(
   return { change, changed: { name, before: summarizeNote(before?.text ?? '') } };
 }
 
-function readCurrent(place: MemoryPlace, name: string) {
+function readCurrent(place: MemoryLocation, name: string) {
   try {
     const { bytes, stats } = readNoteFile(place, name, DIRECTORY_BYTES);
     if (BigInt(bytes.length) === stats.size) {
       const text = decodeForEdit(name, bytes);
       if (text.encoding !== 'UTF-8') throw notUtf8(name, text.encoding);
-      return { text, stats, bytes, hash: sha256(bytes), size: bytes.length };
+      return { text, stats, bytes, hash: hashContent(bytes), size: bytes.length };
     }
   } catch (thrown) {
     if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND') return null;
@@ -213,12 +213,12 @@ async function replaceFile(
   { files, keepFormer }: ToolContext,
 ): Promise<FileChange> {
   const expected = previous?.stats ?? 'nothing';
-  const before = previous === null ? null : sha256(previous.bytes);
+  const before = previous === null ? null : hashContent(previous.bytes);
   if (previous !== null) await keepFormer?.(previous.bytes);
   const roots = [dirname(path)];
   if (bytes === null) {
     files.willRemove(path);
-    inDirectory(dirname(path), { roots }, (directory) => {
+    withHeldDirectory(dirname(path), { roots }, (directory) => {
       const target = directory.at(basename(path));
       requireExpected(path, target, expected);
       unlinkSync(target);
@@ -231,7 +231,7 @@ async function replaceFile(
       ...(previous === null ? {} : { mode: permissionBits(previous.stats) }),
     };
   }
-  const after = sha256(bytes);
+  const after = hashContent(bytes);
   files.willWrite(path, after);
   // Notes of a project are ordinary files of its repository. All others can be read by the user alone.
   const mode = scope === 'project' ? {} : { mode: PRIVATE_FILE };
@@ -249,7 +249,7 @@ async function writeIndex(
   const bytes = Buffer.from(text, 'utf8');
   if (!mayBeWritten || bytes.equals(stored?.bytes ?? Buffer.alloc(0))) return [];
   const path = join(place.directory, INDEX_NAME);
-  const before = stored === null ? null : sha256(stored.bytes);
+  const before = stored === null ? null : hashContent(stored.bytes);
   const unreadReason = before === null ? null : whyUnread(path, before, context);
   const known = { previous: stored, unreadReason };
   return [await replaceFile({ path, bytes, scope: place.scope }, known, context)];

@@ -1,5 +1,5 @@
-import { exactLine } from '../../base/terminal-text.ts';
-import { oneLine, truncate } from '../../base/text.ts';
+import { sanitizeLine } from '../../base/terminal-text.ts';
+import { collapseWhitespace, truncate } from '../../base/text.ts';
 
 /** The file that lists the notes of a directory, one line each. Muster leaves all its other lines alone. */
 export const INDEX_NAME = 'MEMORY.md';
@@ -65,7 +65,7 @@ function indexLine(name: string, summary: string): string {
 export function summarizeNote(text: string): string {
   const line = text
     .split('\n', 50)
-    .map((each) => oneLine(each.replace(/^[\s#>*-]+/, '')))
+    .map((each) => collapseWhitespace(each.replace(/^[\s#>*-]+/, '')))
     .find((each) => each !== '');
-  return truncate(exactLine(line ?? ''), SUMMARY_LENGTH).trimEnd();
+  return truncate(sanitizeLine(line ?? ''), SUMMARY_LENGTH).trimEnd();
 }

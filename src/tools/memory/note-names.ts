@@ -1,5 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
-import { foldedName } from '../../sys/folded-name.ts';
+import { foldFileName } from '../../sys/files/folded-name.ts';
 import { INDEX_NAME } from './index-file.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.md$/;
@@ -39,7 +39,7 @@ export function requireFreeName(
     );
   }
   const names = [...there.notes.map((note) => note.name), ...there.others];
-  const other = names.find((each) => each !== name && foldedName(each) === foldedName(name));
+  const other = names.find((each) => each !== name && foldFileName(each) === foldFileName(name));
   if (other === undefined) return;
   throw new MusterError(
     'INVALID_PARAM',

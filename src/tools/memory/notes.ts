@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, lstatSync, readSync, type BigIntStats } from 'node:fs';
 import { MusterError } from '../../base/errors.ts';
-import type { MemoryPlace, MemoryPort } from '../../protocol/memory.ts';
-import { namesIn } from '../../sys/directory-names.ts';
-import { inDirectory, openFileInRoots } from '../../sys/open-in-roots.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
+import type { MemoryLocation, MemoryPort } from '../../protocol/memory.ts';
+import { firstDirectoryNames } from '../../sys/files/directory-names.ts';
+import { withHeldDirectory, openFileInRoots } from '../../sys/files/open-in-roots.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { INDEX_NAME, summarizeNote, updateIndex } from './index-file.ts';
 import { DIRECTORY_BYTES } from './memory-limits.ts';
 import { isNoteName } from './note-names.ts';
@@ -33,14 +33,14 @@ export interface Listing {
 const EMPTY_LISTING: Listing = { notes: [], hasIndex: false, others: [], bytes: 0 };
 
 /** Lists the notes that are in a directory now. Throws MusterError where the directory is reached through a link. */
-export function listNotes(place: MemoryPlace): Listing {
+export function listNotes(place: MemoryLocation): Listing {
   if (!memoryExists(place)) return EMPTY_LISTING;
-  return inDirectory(place.directory, { roots: [place.directory] }, (directory) => {
+  return withHeldDirectory(place.directory, { roots: [place.directory] }, (directory) => {
     const notes: Note[] = [];
     const others: string[] = [];
     let hasIndex = false;
     let bytes = 0;
-    for (const name of namesIn(directory.at('.')).toSorted()) {
+    for (const name of firstDirectoryNames(directory.at('.')).toSorted()) {
       if (name.startsWith('.')) continue;
       const stats = lstatSync(directory.at(name), { throwIfNoEntry: false });
       if (stats?.isFile() !== true || !isNoteName(name)) {
@@ -56,7 +56,7 @@ export function listNotes(place: MemoryPlace): Listing {
 }
 
 /** Whether the directory exists. Throws PERMISSION_DENIED where it is reached through a link. */
-export function memoryExists({ directory, base }: MemoryPlace): boolean {
+export function memoryExists({ directory, base }: MemoryLocation): boolean {
   const { real, exists, problem } = resolveInRoots(directory, [base]);
   if (problem === undefined && real === directory) return exists;
   throw new MusterError(
@@ -73,7 +73,11 @@ export interface NoteRead {
 }
 
 /** Reads the first bytes of a note. Throws MusterError NOT_FOUND, and PERMISSION_DENIED for a link that leads out. */
-export function readNoteFile({ directory }: MemoryPlace, name: string, maxBytes: number): NoteRead {
+export function readNoteFile(
+  { directory }: MemoryLocation,
+  name: string,
+  maxBytes: number,
+): NoteRead {
   const { fd, stats } = openFileInRoots(`${directory}/${name}`, { roots: [directory] });
   try {
     const wanted = Math.min(Number(stats.size), maxBytes);
@@ -107,7 +111,7 @@ export interface ChangedNote {
 
 /** Reads the index of a directory and updates its text. Only the beginning of a huge index is read. */
 export function readIndex(
-  place: MemoryPlace,
+  place: MemoryLocation,
   listing: Listing,
   changed?: ChangedNote,
 ): CurrentIndex {
@@ -124,7 +128,7 @@ export function readIndex(
 
 /** Updates the text of an index for the notes that are there. */
 export function syncIndex(
-  place: MemoryPlace,
+  place: MemoryLocation,
   { notes }: Listing,
   { text, changed }: { readonly text: string; readonly changed?: ChangedNote | undefined },
 ): string {
@@ -136,7 +140,7 @@ export function syncIndex(
   });
 }
 
-function summaryOfFile(place: MemoryPlace, name: string): string {
+function summaryOfFile(place: MemoryLocation, name: string): string {
   try {
     return summarizeNote(readNoteFile(place, name, SUMMARY_BYTES).bytes.toString('utf8'));
   } catch (thrown) {
@@ -148,7 +152,7 @@ function summaryOfFile(place: MemoryPlace, name: string): string {
 
 /** A call of a tool for one note. */
 export interface NoteCall {
-  readonly place: MemoryPlace;
+  readonly place: MemoryLocation;
   /** The name of its file. */
   readonly name: string;
   readonly context: ToolContext;
@@ -161,6 +165,6 @@ export function requireMemory({ memory }: Pick<ToolContext, 'memory'>): MemoryPo
 }
 
 /** Names a memory for a message: `project memory`, `own project memory`. */
-export function describeMemory({ scope, owner }: MemoryPlace): string {
+export function describeMemory({ scope, owner }: MemoryLocation): string {
   return owner === null ? `${scope} memory` : `own ${scope} memory`;
 }

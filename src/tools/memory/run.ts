@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
-import { nearNames } from '../../base/near-names.ts';
+import { suggestNames } from '../../base/name-suggestions.ts';
 import { byteLength, plural } from '../../base/text.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
-import { sha256 } from '../../sys/read-file.ts';
+import { hashContent } from '../../sys/files/read-file.ts';
 import { applyEdit } from '../edit/apply-edit.ts';
 import { convertLineEnds } from '../shared/file-text.ts';
 import { cutToBytes, fitLines } from '../shared/output.ts';
@@ -78,7 +78,7 @@ export function readMemoryNote(
   if (BigInt(stored.bytes.length) < stored.stats.size) {
     return { text: `${body}\n[Only its first ${DIRECTORY_BYTES} bytes are looked at]` };
   }
-  const seen = { path: join(place.directory, name), hash: sha256(stored.bytes) };
+  const seen = { path: join(place.directory, name), hash: hashContent(stored.bytes) };
   context.files.remember(seen.path, seen.hash);
   return { text: body, facts: { read: [seen] } };
 }
@@ -185,7 +185,7 @@ function noteCall(tool: string, { file, scope }: FileInput, context: ToolContext
 }
 
 function notThere({ place, name }: NoteCall): MusterError {
-  const near = nearNames(
+  const near = suggestNames(
     name,
     listNotes(place).notes.map((note) => note.name),
   );

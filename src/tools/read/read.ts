@@ -3,9 +3,9 @@ import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { MusterError } from '../../base/errors.ts';
 import { plural } from '../../base/text.ts';
-import type { OpenFile } from '../../sys/open-in-roots.ts';
-import { absolutePath, displayPath } from '../../sys/paths.ts';
-import { fileChunks, withFile } from '../../sys/read-file.ts';
+import type { OpenFile } from '../../sys/files/open-in-roots.ts';
+import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
+import { fileChunks, withFile } from '../../sys/files/read-file.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { CELL_FIELDS, FILE_PATH, FILE_PATH_ALIASES, UTF_8 } from '../shared/common-arguments.ts';
 import { detectBinaryKind, SAMPLE_BYTES } from '../shared/file-text.ts';
@@ -55,9 +55,9 @@ export const readTool = defineTool({
     fixed: { command: ['view'], encoding: UTF_8 },
   },
   aliases: { ...FILE_PATH_ALIASES, ...LINE_ALIASES },
-  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: [absolutePath(input.file_path, cwd)] }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: [toAbsolutePath(input.file_path, cwd)] }),
   async run(input, context) {
-    const path = absolutePath(input.file_path, context.cwd);
+    const path = toAbsolutePath(input.file_path, context.cwd);
     const { column, cell_id: cellId } = input;
     const { first, count } = resolveLineRange(input, DEFAULT_LINES);
     try {

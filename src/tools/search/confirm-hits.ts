@@ -2,9 +2,9 @@ import { closeSync, lstatSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { MusterError } from '../../base/errors.ts';
-import { namesIn } from '../../sys/directory-names.ts';
-import type { HeldDirectory } from '../../sys/held-directory.ts';
-import { inDirectory, openHeldFile } from '../../sys/open-in-roots.ts';
+import { firstDirectoryNames } from '../../sys/files/directory-names.ts';
+import type { HeldDirectory } from '../../sys/files/held-directory.ts';
+import { withHeldDirectory, openHeldFile } from '../../sys/files/open-in-roots.ts';
 import { decodeSearchedText, firstNul, isUtf32 } from './decode-text.ts';
 import {
   isBinaryAt,
@@ -91,7 +91,7 @@ function confirmNames(
   for (const [directory, paths] of Map.groupBy(found, (path) => dirname(path))) {
     const held = inHeld(directory, scope, (at) => {
       // A name that is not UTF-8 cannot be opened, so it is compared with the listed names.
-      const listed = paths.some(isLossyName) ? namesIn(at.at('.')) : [];
+      const listed = paths.some(isLossyName) ? firstDirectoryNames(at.at('.')) : [];
       return paths.filter((path) => {
         const name = basename(path);
         if (isLossyName(name)) return listed.includes(name);
@@ -111,7 +111,7 @@ function inHeld<T>(
   act: (held: HeldDirectory) => readonly T[],
 ): readonly T[] {
   const path = join(scope.directory, directory);
-  return emptyOnError(() => inDirectory(path, openPlaceOf(scope, path), act));
+  return emptyOnError(() => withHeldDirectory(path, openPlaceOf(scope, path), act));
 }
 
 function emptyOnError<T>(attempt: () => readonly T[]): readonly T[] {

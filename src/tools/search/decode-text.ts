@@ -1,7 +1,7 @@
 import { closeSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
-import { inDirectory, openHeldFile } from '../../sys/open-in-roots.ts';
+import { withHeldDirectory, openHeldFile } from '../../sys/files/open-in-roots.ts';
 import {
   BINARY_SAMPLE_BYTES,
   MAX_SEARCHED_BYTES,
@@ -88,7 +88,7 @@ function firstBytes(path: string, scope: SearchScope, count: number): Buffer | u
   const absolute = join(scope.directory, path);
   const place = openPlaceOf(scope, absolute);
   try {
-    return inDirectory(dirname(absolute), { roots: scope.roots }, (held) => {
+    return withHeldDirectory(dirname(absolute), { roots: scope.roots }, (held) => {
       const { fd, stats } = openHeldFile(held, absolute, place);
       try {
         const bytes = Buffer.alloc(Math.min(count, Number(stats.size)));

@@ -2,10 +2,10 @@ import { lstatSync, type Stats } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
-import { fileKind } from '../../sys/file-errors.ts';
-import { inDirectory } from '../../sys/open-in-roots.ts';
-import { isInside } from '../../sys/paths.ts';
-import { isSecretPath } from '../../sys/secret-paths.ts';
+import { describeFileType } from '../../sys/files/file-errors.ts';
+import { withHeldDirectory } from '../../sys/files/open-in-roots.ts';
+import { isInside } from '../../sys/files/paths.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { literalPath, type PlacedGlob } from './globs/placed-globs.ts';
 import { listFilesInScope } from './ripgrep.ts';
 import { isBinaryFile } from './decode-text.ts';
@@ -61,7 +61,7 @@ function pathsNotFound(
   search: NamedSearch,
   context: ToolContext,
 ): readonly NamedPath[] {
-  const withheld = context.withheldBelow(search);
+  const withheld = context.excludedPathsBelow(search);
   return globs.flatMap((glob) => {
     const path = glob.excludes || glob.isFullList ? undefined : literalPath(glob);
     if (path === undefined || path === search.asked || !isInside(search.asked, path)) return [];
@@ -78,7 +78,7 @@ function isFound(path: string, found: ReadonlySet<string>): boolean {
 
 function statsOf(path: string, { roots }: ToolContext): NamedPath['stats'] {
   try {
-    return inDirectory(
+    return withHeldDirectory(
       dirname(path),
       { roots },
       (held) => lstatSync(held.at(basename(path)), { throwIfNoEntry: false }) ?? 'missing',
@@ -99,7 +99,7 @@ function exclusionReason(
   if (stats === undefined) return undefined;
   if (stats.isSymbolicLink()) return 'is a link, and links are not followed: name where it leads';
   const isDirectory = stats.isDirectory();
-  if (!isDirectory && !stats.isFile()) return `is ${fileKind(stats)}`;
+  if (!isDirectory && !stats.isFile()) return `is ${describeFileType(stats)}`;
   if (readsContents && !isDirectory && isSecretPath(join(real, below))) {
     return 'is a secret file: name it as path';
   }

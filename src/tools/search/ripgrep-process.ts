@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { deadlineAfter } from '../../base/deadlines.ts';
+import { startDeadline } from '../../base/deadlines.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
-import { endWithAll } from '../../sys/processes.ts';
+import { registerForShutdown } from '../../sys/processes/process-group.ts';
 
 /** How a run of ripgrep ended. Its records were passed to `onRecord` as they came. */
 export interface RipgrepRun {
@@ -68,7 +68,7 @@ export function runRipgrep(
     let rest = '';
     let enough = false;
     const stop = (): boolean => child.kill('SIGKILL');
-    const limit = deadlineAfter(options.timeMs, () => {
+    const limit = startDeadline(options.timeMs, () => {
       timedOut = true;
       stop();
     });
@@ -83,7 +83,7 @@ export function runRipgrep(
       enough = !records.every((record) => options.onRecord(record));
       if (enough) stop();
     });
-    const forget = endWithAll(async () => stop());
+    const forget = registerForShutdown(async () => stop());
     const settle = (): void => {
       forget();
       limit.cancel();

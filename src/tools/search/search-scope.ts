@@ -1,11 +1,11 @@
 import { lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
-import type { ToolContext, Withheld } from '../../protocol/tool.ts';
-import { placeInRoots } from '../../sys/open-in-roots.ts';
-import { fileError, fileKind } from '../../sys/file-errors.ts';
-import { pathHasForeignNames } from '../../sys/hard-links.ts';
-import { isSecretPath } from '../../sys/secret-paths.ts';
+import type { ToolContext, PathExclusion } from '../../protocol/tool.ts';
+import { requirePathInRoots } from '../../sys/files/open-in-roots.ts';
+import { toFileError, describeFileType } from '../../sys/files/file-errors.ts';
+import { pathHasSuspiciousLinks } from '../../sys/files/hard-links.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { WithheldCounter } from '../shared/withheld-counter.ts';
 import { addPathSuggestion } from '../shared/path-suggestions.ts';
 import { isLiteralGlob } from './globs/split-glob.ts';
@@ -29,10 +29,13 @@ export interface SearchTarget {
 /** Resolves a path to a directory or a regular file inside the roots. Throws MusterError for any other path. */
 export function resolveSearchTarget(path: string, context: ToolContext): SearchTarget {
   try {
-    const { real } = placeInRoots(path, context);
+    const { real } = requirePathInRoots(path, context);
     const stats = lstatSync(real);
     if (!stats.isDirectory() && !stats.isFile()) {
-      throw new MusterError('INVALID_PARAM', `${path} is ${fileKind(stats)}: it is not searched`);
+      throw new MusterError(
+        'INVALID_PARAM',
+        `${path} is ${describeFileType(stats)}: it is not searched`,
+      );
     }
     if (stats.isFile() && stats.size > MAX_SEARCHED_BYTES) {
       const limit = `${MAX_SEARCHED_BYTES / 1024 / 1024} MB`;
@@ -43,7 +46,7 @@ export function resolveSearchTarget(path: string, context: ToolContext): SearchT
     }
     return { real, isFile: stats.isFile() };
   } catch (thrown) {
-    const error = addPathSuggestion(fileError(path, thrown), path, context);
+    const error = addPathSuggestion(toFileError(path, thrown), path, context);
     if (!(error instanceof MusterError) || error.code !== 'NOT_FOUND' || isLiteralGlob(path))
       throw error;
     const advice =
@@ -101,12 +104,12 @@ export function exclusionReasons(
   { real }: SearchTarget,
   context: ToolContext,
 ): (path: string) => ExclusionReason | undefined {
-  const withheld = context.withheldBelow({ asked, real });
+  const withheld = context.excludedPathsBelow({ asked, real });
   return (path) => {
     if (withheld?.(path) !== undefined) return 'rule';
     const absolute = join(real, path);
     if (isSecretPath(absolute)) return 'secret';
-    return pathHasForeignNames(absolute) ? 'other_names' : undefined;
+    return pathHasSuspiciousLinks(absolute) ? 'other_names' : undefined;
   };
 }
 
@@ -120,7 +123,7 @@ export async function countWithheldFiles(
   context: ToolContext,
 ): Promise<WithheldCounter> {
   const counter = new WithheldCounter(
-    target.isFile ? null : context.withheldBelow({ asked: target.asked, real: target.real }),
+    target.isFile ? null : context.excludedPathsBelow({ asked: target.asked, real: target.real }),
   );
   if (!counter.hasRules) return counter;
   const accepts: PathFilter = (path) => {
@@ -141,7 +144,7 @@ const MAX_UNREADABLE_NAMED = 5;
 export function unreadableNotes(
   unreadable: readonly string[] | undefined,
   show: (path: string) => string,
-  withheld: Withheld | null,
+  withheld: PathExclusion | null,
 ): readonly string[] {
   const all = (unreadable ?? []).filter((path) => withheld?.(path) === undefined);
   if (all.length === 0) return [];

@@ -1,4 +1,4 @@
-import type { OpenPlace } from '../../sys/open-in-roots.ts';
+import type { OpenScope } from '../../sys/files/open-in-roots.ts';
 
 /** Accepts or rejects a path, which is relative to the searched directory and has `/` as separator. */
 export type PathFilter = (path: string) => boolean;
@@ -100,7 +100,7 @@ export interface ListResult extends Omit<SearchResult, 'files'> {
 }
 
 /** Describes how a found file may be opened: at its own path, through no link. */
-export function openPlaceOf(scope: SearchScope, path: string): OpenPlace {
+export function openPlaceOf(scope: SearchScope, path: string): OpenScope {
   const mayHaveOtherNames = scope.mayHaveOtherNames === true;
   return { roots: scope.roots, judged: new Map([[path, { real: path, mayHaveOtherNames }]]) };
 }

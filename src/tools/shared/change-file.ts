@@ -1,26 +1,26 @@
 import { MusterError } from '../../base/errors.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import type { FileChange, ToolContext } from '../../protocol/tool.ts';
-import { displayPath } from '../../sys/paths.ts';
-import { readWholeFile, sha256, type WholeFile } from '../../sys/read-file.ts';
-import { isSecretPath } from '../../sys/secret-paths.ts';
-import { writeFileInRoots, type LostProperty } from '../../sys/write-file.ts';
+import { displayPath } from '../../sys/files/paths.ts';
+import { readFullFile, hashContent, type FullFile } from '../../sys/files/read-file.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
+import { writeFileInRoots, type LostProperty } from '../../sys/files/write-file.ts';
 import { MAX_EDIT_BYTES } from './file-content.ts';
 
 /**
  * Reads a file that is about to be changed. Throws CONFLICT when the task has not read it, or when it has changed
  * since.
  */
-export async function readForChange(path: string, context: ToolContext): Promise<WholeFile> {
+export async function readForChange(path: string, context: ToolContext): Promise<FullFile> {
   const content = await readExisting(path, context);
   requireRead(path, { real: content.file.real, hash: content.hash }, context);
   return content;
 }
 
-async function readExisting(path: string, context: ToolContext): Promise<WholeFile> {
+async function readExisting(path: string, context: ToolContext): Promise<FullFile> {
   try {
     const options = { maxBytes: MAX_EDIT_BYTES, signal: context.signal };
-    return await readWholeFile(path, context, options);
+    return await readFullFile(path, context, options);
   } catch (thrown) {
     if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND')
       requireNotRemoved(path, context);
@@ -104,7 +104,7 @@ export interface NewContent {
 /** Replaces a file whose version `before` was read, or makes a new one (`nothing`). Returns the change for the log. */
 export async function writeChange(
   path: string,
-  before: WholeFile | 'nothing',
+  before: FullFile | 'nothing',
   content: NewContent,
   context: ToolContext,
 ): Promise<WrittenChange> {
@@ -112,7 +112,7 @@ export async function writeChange(
   const { bytes } = content;
   context.signal.throwIfAborted();
   const expected = before === 'nothing' ? before : before.file.stats;
-  const after = sha256(bytes);
+  const after = hashContent(bytes);
   const real = before === 'nothing' ? context.judged.get(path)?.real : before.file.real;
   if (before !== 'nothing' && !isSecretPath(before.file.real)) {
     await context.keepFormer?.(before.bytes);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { OpenFile } from '../../sys/open-in-roots.ts';
-import { fileChunks } from '../../sys/read-file.ts';
+import type { OpenFile } from '../../sys/files/open-in-roots.ts';
+import { fileChunks } from '../../sys/files/read-file.ts';
 
 /**
  * The largest file, in bytes, that Edit and Write can replace and that Read reads to the end, for its hash and number

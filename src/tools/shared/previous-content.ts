@@ -1,10 +1,10 @@
 import { closeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ToolContext } from '../../protocol/tool.ts';
-import { holdDirectory } from '../../sys/held-directory.ts';
-import { openHeldFile } from '../../sys/open-in-roots.ts';
-import { sha256 } from '../../sys/read-file.ts';
-import { isSecretPath } from '../../sys/secret-paths.ts';
+import { holdDirectory } from '../../sys/files/held-directory.ts';
+import { openHeldFile } from '../../sys/files/open-in-roots.ts';
+import { hashContent } from '../../sys/files/read-file.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { MAX_EDIT_BYTES, readOpenFile } from './file-content.ts';
 
 /** A file that is about to be deleted or replaced, in the version that the permission decision was about. */
@@ -31,7 +31,7 @@ export async function savePreviousContent(file: ReplacedFile, context: ToolConte
     const opened = openHeldFile(directory, file.real, { roots: context.roots, judged });
     try {
       const bytes = await readOpenFile(opened, MAX_EDIT_BYTES, context.signal);
-      if (bytes !== null && sha256(bytes) === file.hash) await context.keepFormer(bytes);
+      if (bytes !== null && hashContent(bytes) === file.hash) await context.keepFormer(bytes);
     } finally {
       closeSync(opened.fd);
     }

@@ -1,15 +1,15 @@
 import { plural } from '../../base/text.ts';
-import type { Withheld } from '../../protocol/tool.ts';
+import type { PathExclusion } from '../../protocol/tool.ts';
 
 /** The most rules that notes name. The files that all other rules withhold are counted together. */
 const MAX_RULES_NAMED = 5;
 
 /** Counts the paths that permission rules withhold from a call, by rule, for the notes in its result. */
 export class WithheldCounter {
-  readonly #withheld: Withheld | null;
+  readonly #withheld: PathExclusion | null;
   readonly #counts = new Map<string, number>();
 
-  constructor(withheld: Withheld | null) {
+  constructor(withheld: PathExclusion | null) {
     this.#withheld = withheld;
   }
 

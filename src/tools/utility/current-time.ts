@@ -1,5 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
-import { nearNames } from '../../base/near-names.ts';
+import { suggestNames } from '../../base/name-suggestions.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import { defineTool } from '../shared/define-tool.ts';
 
@@ -63,7 +63,7 @@ function formatIn(timeZone: string | undefined): Intl.DateTimeFormat {
 }
 
 function unknownZone(timezone: string): string {
-  const near = nearNames(timezone, Intl.supportedValuesOf('timeZone'));
+  const near = suggestNames(timezone, Intl.supportedValuesOf('timeZone'));
   const hint = near.length === 0 ? '' : `. Near it: ${near.join(', ')}`;
   return `timezone: ${JSON.stringify(timezone)} is not known; valid: an IANA name such as Europe/Berlin or UTC, or an offset such as +02:00${hint}`;
 }

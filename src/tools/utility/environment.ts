@@ -1,7 +1,7 @@
 import { plural, byteLength } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { VariablePort } from '../../protocol/tool.ts';
-import { isVariableName, mayBeSet } from '../../sys/command-environment.ts';
+import { isVariableName, isSettableByTask } from '../../sys/processes/command-environment.ts';
 import { holdsCredentials, isSecretVariable } from '../../sys/secret-variables.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { failure, fitLines } from '../shared/output.ts';
@@ -57,7 +57,7 @@ function isHidden(name: string, value: string, variables: VariablePort): boolean
 
 function describeMissing(name: string): string {
   if (!isVariableName(name)) return `${JSON.stringify(name)} is not a valid variable name`;
-  const how = mayBeSet(name) ? 'SetEnv sets it, or the user' : 'The user';
+  const how = isSettableByTask(name) ? 'SetEnv sets it, or the user' : 'The user';
   return `${name} is not passed on to commands. ${how} passes it on with sandbox.env.`;
 }
 

@@ -1,7 +1,7 @@
 import { OTHER_VENDORS } from '../../../src/agents/formats/vendors.ts';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonText } from '../../../src/base/json-text.ts';
+import { toPrintableJson } from '../../../src/base/printable-json.ts';
 
 /** Pieces of what the vendors' files are made of, and of what breaks readers. */
 const PIECES = [
@@ -61,7 +61,7 @@ test.each(OTHER_VENDORS.map(({ agents: format }) => [format.vendor, format] as c
         for (const { origin, name: agentName } of items) {
           expect([origin.path, agentName.includes('\n')]).toEqual([path, false]);
         }
-        jsonText({ items, problems });
+        toPrintableJson({ items, problems });
       }),
       { numRuns: 300 },
     );

@@ -7,7 +7,7 @@ import { scanSubtree } from '../../../src/agents/loader/subtree-scan.ts';
 import { symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readProjectFiles } from '../../../src/trust/list-files.ts';
-import { TRUST_ALL, type ProjectTrust } from '../../../src/sys/project-file.ts';
+import { TRUST_ALL, type ProjectTrust } from '../../../src/sys/files/project-file.ts';
 import { agentFile, workTree } from '../support.ts';
 
 let tree: ReturnType<typeof workTree>;

@@ -7,7 +7,7 @@ import { searchPaths } from '../../../src/agents/loader/search-paths.ts';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findSkill } from '../../../src/agents/skills/find-skill.ts';
-import { TRUST_ALL, TRUST_NOTHING } from '../../../src/sys/project-file.ts';
+import { TRUST_ALL, TRUST_NOTHING } from '../../../src/sys/files/project-file.ts';
 import { workTree } from '../support.ts';
 import { skillFile } from '../skills/support.ts';
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ProjectTrust } from '../../../src/sys/project-file.ts';
+import type { ProjectTrust } from '../../../src/sys/files/project-file.ts';
 
 let root = '';
 beforeEach(() => {

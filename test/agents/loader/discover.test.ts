@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseSessionAgents } from '../../../src/agents/formats/claude/reader.ts';
-import { TRUST_ALL, TRUST_NOTHING } from '../../../src/sys/project-file.ts';
+import { TRUST_ALL, TRUST_NOTHING } from '../../../src/sys/files/project-file.ts';
 import { agentFile, workTree } from '../support.ts';
 
 const BUILTIN = ['Explore', 'Plan', 'Bash', 'Review', 'Summary', 'general-purpose'];

@@ -1,7 +1,7 @@
 import { AGENTS, SKILLS } from '../../../src/agents/kinds.ts';
 import { discoverDefinitions } from '../../../src/agents/loader/discover.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TRUST_ALL, TRUST_NOTHING } from '../../../src/sys/project-file.ts';
+import { TRUST_ALL, TRUST_NOTHING } from '../../../src/sys/files/project-file.ts';
 import { agentFile, workTree } from '../support.ts';
 
 let tree: ReturnType<typeof workTree>;

@@ -5,7 +5,11 @@ import { scanSubtree } from '../../../src/agents/loader/subtree-scan.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { TRUST_ALL, TRUST_NOTHING, type ProjectTrust } from '../../../src/sys/project-file.ts';
+import {
+  TRUST_ALL,
+  TRUST_NOTHING,
+  type ProjectTrust,
+} from '../../../src/sys/files/project-file.ts';
 import { agentFile, workTree } from '../support.ts';
 
 let tree: ReturnType<typeof workTree>;

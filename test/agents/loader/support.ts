@@ -3,7 +3,7 @@ import { LiveDefinitions } from '../../../src/agents/loader/live-definitions.ts'
 import { createSearchContext } from '../../../src/agents/loader/search-context.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import type { Environment } from '../../../src/sys/env.ts';
-import { TRUST_ALL } from '../../../src/sys/project-file.ts';
+import { TRUST_ALL } from '../../../src/sys/files/project-file.ts';
 
 /** Live definitions with a clock that moves on by an hour at each check of the files. */
 export async function openLive<T extends { readonly name: string }>(

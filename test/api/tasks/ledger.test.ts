@@ -9,7 +9,7 @@ import {
   type EventListener,
   type UsageReport,
 } from '../../../src/api/index.ts';
-import { totalUse } from '../../../src/protocol/state/ledger.ts';
+import { sumLedger } from '../../../src/protocol/state/ledger.ts';
 import { addUsage, NO_USAGE, type Usage } from '../../../src/protocol/model.ts';
 import {
   startFakeModel,
@@ -173,8 +173,8 @@ async function play(plan: Plan, protocol: WireProtocol): Promise<Played> {
     model,
     report: (by) => tasks.usage({ by, since: null, task: null }),
     folded: {
-      usage: totalUse(ledgers.flat(), { isEstimated: false }).usage,
-      estimated: totalUse(ledgers.flat(), { isEstimated: true }).answers,
+      usage: sumLedger(ledgers.flat(), { isEstimated: false }).usage,
+      estimated: sumLedger(ledgers.flat(), { isEstimated: true }).answers,
     },
   };
 }

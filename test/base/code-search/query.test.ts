@@ -13,7 +13,7 @@ describe('the aim of a question', () => {
     ['lost cookies after a redirect', false],
     ['', false],
   ])('%j asks for a place: %s', (question, asks) => {
-    expect(readQuery(question).asksForPlace).toBe(asks);
+    expect(readQuery(question).asksForLocation).toBe(asks);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readQuery } from '../../../src/base/code-search/query.ts';
-import { rankPlaces, type Ranking } from '../../../src/base/code-search/rank.ts';
+import { rankLocations, type Ranking } from '../../../src/base/code-search/rank.ts';
 import { TermFinder } from '../../../src/base/code-search/term-finder.ts';
 
 /** Files that hold none of the words, so that the words are rare. */
@@ -12,7 +12,7 @@ function rank(question: string, files: Readonly<Record<string, string>>): Rankin
   const query = readQuery(question);
   const finder = new TermFinder(query.terms);
   const all = new Map(Object.entries({ ...OTHERS, ...files }));
-  return rankPlaces(query, finder, {
+  return rankLocations(query, finder, {
     files: [...all].map(([path, text]) => ({
       path,
       size: text.length,
@@ -23,7 +23,7 @@ function rank(question: string, files: Readonly<Record<string, string>>): Rankin
 }
 
 function order(files: Readonly<Record<string, string>>, question = 'alias table') {
-  return rank(question, files).places.map(({ path }) => path);
+  return rank(question, files).locations.map(({ path }) => path);
 }
 
 const code = (...words: readonly string[]) => words.map((word) => `call(${word});\n`).join('');
@@ -79,7 +79,7 @@ test.each<[string, string, number]>([
   ['the line with both words', 'x(alias)\n\n\n\n\n\ny(alias, table)', 7],
   ['the definition around both words', 'function f() {\n  g(alias, table)\n}\n\nx', 1],
 ])('the place is %s', (_, text, line) => {
-  expect(rank('alias table', { 'a.ts': text }).places[0]?.line).toBe(line);
+  expect(rank('alias table', { 'a.ts': text }).locations[0]?.line).toBe(line);
 });
 
 test('words that no file and no path has are absent', () => {

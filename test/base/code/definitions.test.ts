@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { definedName, enclosingName } from '../../../src/base/code/definitions.ts';
+import { findDefinedName, findEnclosingName } from '../../../src/base/code/definitions.ts';
 
 describe('definedName', () => {
   test.each([
@@ -60,7 +60,7 @@ describe('definedName', () => {
     ['', null],
     [`const ${'x'.repeat(400)} = 1`, null],
   ])('%s', (line, name) => {
-    expect(definedName(line)).toBe(name);
+    expect(findDefinedName(line)).toBe(name);
   });
 });
 
@@ -72,5 +72,5 @@ test.each<[readonly string[], string | null]>([
   [['class Last {', '  before() {', '  }', '', '  last() {', '// note', '    far();'], 'last'],
   [['const own = 1;'], 'own'],
 ])('the last line of %j stands in %j', (lines, name) => {
-  expect(enclosingName((line) => lines[line - 1] ?? '', lines.length)).toBe(name);
+  expect(findEnclosingName((line) => lines[line - 1] ?? '', lines.length)).toBe(name);
 });

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createCommandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
 import type { Decision } from '../../../src/protocol/permission.ts';
-import { noSandbox, type Confinement, type Sandbox } from '../../../src/sys/sandbox/sandbox.ts';
+import {
+  createUnavailableSandbox,
+  type Confinement,
+  type Sandbox,
+} from '../../../src/sys/sandbox/sandbox.ts';
 import { HOME, rights, ROOT, rules } from '../../policy/support.ts';
 
 const RIGHTS = rights('default', { deny: ['Edit(a)'], ask: ['Read(secret/**)', 'Edit(b)'] });
@@ -11,7 +15,7 @@ const [ASKED] = rules({ ask: ['Read(secret/**)'] }).ask;
 async function confinementBy(decision?: Decision): Promise<Confinement | undefined> {
   let seen: Confinement | undefined;
   const sandbox: Sandbox = {
-    ...noSandbox('', ''),
+    ...createUnavailableSandbox('', ''),
     state: () => Promise.resolve({ on: true, kind: 'bwrap' }),
     confine: ({ argv: [file, ...args], env, confinement }) => {
       seen = confinement;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { buildHeadTexts } from '../../../src/engine/compaction/compaction-texts.ts';
 import type { Said } from '../../../src/protocol/state/compaction.ts';
-import { tokensIn } from '../../../src/base/token-estimate.ts';
+import { estimateTokensUnrounded } from '../../../src/base/token-estimate.ts';
 import { child, logOf } from '../../report/logs.ts';
 import { foldEvents } from '../../../src/protocol/state/fold.ts';
 
@@ -35,7 +35,7 @@ it('shortens the oldest inputs first, and the prompt to no less than its half', 
   expect(first).toMatch(
     /^From muster: handed[^]*characters left out here to make room[^]*handed $/,
   );
-  expect(tokensIn(first)).toBeLessThan(120);
+  expect(estimateTokensUnrounded(first)).toBeLessThan(120);
   expect([second, third, more]).toEqual(['the task', 'go on', []]);
 });
 
@@ -45,7 +45,7 @@ it('stays within its size, whatever the number of messages', () => {
   expect(texts[0]).toBe('the task');
   expect(texts.at(-2)).toBe(many.at(-1)?.text);
   expect(texts.at(-1)).toMatch(/^<notice>\d+ older messages to you left out here.<\/notice>$/);
-  expect(texts.reduce((sum, text) => sum + tokensIn(text), 0)).toBeLessThan(1_050);
+  expect(texts.reduce((sum, text) => sum + estimateTokensUnrounded(text), 0)).toBeLessThan(1_050);
 });
 
 it('names the background work and the loaded skills', () => {

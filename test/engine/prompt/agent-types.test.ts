@@ -6,7 +6,7 @@ import {
 } from '../../../src/engine/prompt/agent-types.ts';
 import { estimateTokens } from '../../../src/base/token-estimate.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
-import { oneLine } from '../../../src/base/text.ts';
+import { collapseWhitespace } from '../../../src/base/text.ts';
 import { call, calls, play } from '../play.ts';
 import { testEngine } from '../support.ts';
 import type { AgentDefinition, AgentScope } from '../../../src/protocol/agent.ts';
@@ -165,7 +165,7 @@ test('each agent stands in a line, by name, or in the number of those left', () 
       const list = typeList({ types, prompt: isRoot ? 'Redis3 and Vue9' : null });
       const text = list.join('\n');
       const named = [...callableNames(types).values()].filter((word) =>
-        new RegExp(`(?:^- |[ ,])${oneLine(word)}(?:[:,.]|$)`, 'm').test(text),
+        new RegExp(`(?:^- |[ ,])${collapseWhitespace(word)}(?:[:,.]|$)`, 'm').test(text),
       );
       const left = Number(/(\d+) not named here/.exec(text)?.[1] ?? 0);
       expect(named.length + left).toBe(count);

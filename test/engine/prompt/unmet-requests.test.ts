@@ -5,8 +5,8 @@ import {
 } from '../../../src/engine/prompt/unmet-requests.ts';
 import {
   readUnmetRequests,
-  unmetLines,
-  unmetWarning,
+  formatUnmetRequests,
+  formatUnmetWarning,
 } from '../../../src/protocol/unmet-request.ts';
 import { agentFile, readOne } from '../../agents/support.ts';
 import { claude } from '../../../src/agents/formats/claude/vendor.ts';
@@ -52,16 +52,16 @@ describe('tools whose brackets no rule can express', () => {
 
 describe('what is told', () => {
   it('is nothing where nothing is missing', () => {
-    expect(unmetWarning('coder', [])).toBeNull();
-    expect(unmetLines([])).toEqual([]);
+    expect(formatUnmetWarning('coder', [])).toBeNull();
+    expect(formatUnmetRequests([])).toEqual([]);
   });
 
   it('has no more lines than a person reads, and no line break of a name', () => {
-    const lines = unmetLines(Array.from({ length: 40 }, (_, n) => request(`T${n}\nX`)));
+    const lines = formatUnmetRequests(Array.from({ length: 40 }, (_, n) => request(`T${n}\nX`)));
     expect(lines.length).toBe(13);
     expect(lines[0]).toBe('T0 X: No.');
     expect(lines.at(-1)).toBe('and 28 more');
-    expect(unmetLines([request('x'.repeat(5_000))])[0]?.length).toBeLessThanOrEqual(300);
+    expect(formatUnmetRequests([request('x'.repeat(5_000))])[0]?.length).toBeLessThanOrEqual(300);
   });
 });
 

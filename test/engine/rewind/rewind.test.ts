@@ -9,7 +9,7 @@ import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { openFileStore } from '../../../src/store/file-store.ts';
-import { sha256 } from '../../../src/sys/read-file.ts';
+import { hashContent } from '../../../src/sys/files/read-file.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, textsOf, until, type Play } from '../play.ts';
 import {
@@ -120,9 +120,9 @@ describe('what a rewind does not do', () => {
   it('a file that usually holds secrets, of which no copy was made', async () => {
     const world = worldWith({ '.env': 'KEY=new' });
     const path = world.path('.env');
-    const now = sha256('KEY=new');
+    const now = hashContent('KEY=new');
     const at = { seq: 3, ts: 3, task: 'task00000001', isImported: false };
-    const change = { path, before: sha256('KEY=old'), after: now };
+    const change = { path, before: hashContent('KEY=old'), after: now };
     const since = { changes: [{ ...at, change }], roots: [world.path('.')], unreadableLogs: [] };
     expect(await planFiles(world.store, since)).toEqual({
       files: [],

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import type { ModelRequest } from '../../../src/protocol/model.ts';
-import { findProcesses } from '../../../src/sys/process-table.ts';
 import { bashTool } from '../../../src/tools/bash/bash.ts';
 import type { TaskState } from '../../../src/protocol/state/task-state.ts';
-import { testEngine, type EngineSetup, type TestEngine } from '../support.ts';
 import type { ScriptedAnswer, ScriptedCall } from '../../scripted-model.ts';
+import { testEngine, type EngineSetup, type TestEngine } from '../support.ts';
+import { findProcesses } from '../../../src/sys/processes/process-table.ts';
 
 /** One message of the model: its calls, or its text; may look at what it was told, and wait. */
 export type Move =

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { tokensIn } from '../../../src/base/token-estimate.ts';
+import { estimateTokensUnrounded } from '../../../src/base/token-estimate.ts';
 import { estimatePrompt } from '../../../src/engine/limits/estimate.ts';
 import { StreamedResponse } from '../../../src/engine/turn/streamed-response.ts';
 import type { Message } from '../../../src/protocol/message.ts';
@@ -34,10 +34,10 @@ it('estimates what came as one text, however it was cut', () => {
   expect(all.text).toBe(SENTENCE);
   expect(all.estimate(REQUEST, { ...BROKEN, argumentCharacters: 35 })).toEqual({
     input: INPUT,
-    output: Math.ceil(tokensIn(SENTENCE) + tokensIn(THOUGHT) + 10),
+    output: Math.ceil(estimateTokensUnrounded(SENTENCE) + estimateTokensUnrounded(THOUGHT) + 10),
     cacheRead: 0,
     cacheWrite: 0,
-    reasoning: Math.ceil(tokensIn(THOUGHT)),
+    reasoning: Math.ceil(estimateTokensUnrounded(THOUGHT)),
   });
 });
 
@@ -47,5 +47,5 @@ it('takes what is not kept of a long one to be as the rest', () => {
   all.markAccepted();
   expect(all.text).toHaveLength(65_536);
   const output = all.estimate(REQUEST, BROKEN)?.output ?? 0;
-  expect(output / tokensIn(SENTENCE.repeat(times))).toBeCloseTo(1, 2);
+  expect(output / estimateTokensUnrounded(SENTENCE.repeat(times))).toBeCloseTo(1, 2);
 });

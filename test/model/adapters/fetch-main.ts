@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { errorMessage } from '../../../src/base/errors.ts';
 import { readEnvironment } from '../../../src/sys/env.ts';
-import { createHttpFetch } from '../../../src/sys/http.ts';
+import { createHttpFetch } from '../../../src/sys/http/http-fetch.ts';
 
 const [url = '', times = '1', before = ''] = process.argv.slice(2);
 // Takes the place of Node's own agent in the process.

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createHttpFetch } from '../../../src/sys/http.ts';
 import { close, listen, serve } from './support.ts';
+import { createHttpFetch } from '../../../src/sys/http/http-fetch.ts';
 
 const TLS = fileURLToPath(new URL('../../fixtures/tls/', import.meta.url));
 const MAIN = fileURLToPath(new URL('fetch-main.ts', import.meta.url));

@@ -6,7 +6,7 @@ import { Deadlines } from '../../../src/base/deadlines.ts';
 import type { AdapterDeps } from '../../../src/model/adapters/adapter.ts';
 import type { Message } from '../../../src/protocol/message.ts';
 import type { ModelPart, ModelRequest } from '../../../src/protocol/model.ts';
-import { createHttpFetch } from '../../../src/sys/http.ts';
+import { createHttpFetch } from '../../../src/sys/http/http-fetch.ts';
 
 export interface SeenRequest {
   readonly method: string;

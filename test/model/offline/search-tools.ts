@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import type { ToolSpec } from '../../../src/protocol/model.ts';
 import type { AnyTool, ToolContext } from '../../../src/protocol/tool.ts';
 import { codeSearchTool } from '../../../src/tools/code-search/code-search.ts';
-import { noSandbox } from '../../../src/sys/sandbox/sandbox.ts';
+import { createUnavailableSandbox } from '../../../src/sys/sandbox/sandbox.ts';
 import { createCommandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
 import { globTool } from '../../../src/tools/glob/glob.ts';
 import { grepTool } from '../../../src/tools/grep/grep.ts';
@@ -55,7 +55,7 @@ function contextIn(root: string): ToolContext {
     cwd: root,
     roots: [root],
     judged: new Map(),
-    withheldBelow: () => null,
+    excludedPathsBelow: () => null,
     signal: new AbortController().signal,
     clock: systemClock,
     caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 52_428_800, toolMs: 600_000 },
@@ -71,7 +71,7 @@ function contextIn(root: string): ToolContext {
     todos: { get: () => [], set: () => {} },
     shells: { start: () => Promise.reject(new Error('no shells here')) },
     sandbox: createCommandSandbox({
-      sandbox: noSandbox('a test', 'none is needed'),
+      sandbox: createUnavailableSandbox('a test', 'none is needed'),
       variableNames: [],
       taskId: 'task00000001',
       rights: {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { liveBefore } from '../../../src/protocol/events/rewound.ts';
+import { liveEventFilter } from '../../../src/protocol/events/rewound.ts';
 
 test.each([
   ['nothing was rewound', [], 5, '0 1 2 3 4 5'],
@@ -43,7 +43,7 @@ test.each([
     '0 1 2 5 6 9 10',
   ],
 ])('what counts of a log: %s', (_, rewinds, at, live) => {
-  const isLive = liveBefore(rewinds, at);
+  const isLive = liveEventFilter(rewinds, at);
   expect(
     Array.from({ length: at + 1 }, (_each, seq) => seq)
       .filter(isLive)

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import {
   applyToDelegations,
-  noDelegations,
-  roundsOf,
+  initialDelegations,
+  countRounds,
 } from '../../../src/protocol/state/delegations.ts';
 import type { EventBody, TaskEvent } from '../../../src/protocol/events/event.ts';
 import type { FileChange } from '../../../src/protocol/tool.ts';
@@ -10,7 +10,7 @@ import type { FileChange } from '../../../src/protocol/tool.ts';
 const ID = 'task00000000';
 
 function after(...steps: readonly (readonly [turns: number, body: EventBody])[]) {
-  const delegations = noDelegations();
+  const delegations = initialDelegations();
   for (const [turns, body] of steps) {
     const event: TaskEvent = Object.assign({ v: 3, seq: 1, ts: 1, task: ID, epoch: 1 }, body);
     applyToDelegations(delegations, event, { turns, filesChanged: KNOWN });
@@ -52,7 +52,7 @@ it.each([
     2,
   ],
 ])('counts %s', (_, steps, rounds) => {
-  expect(roundsOf(after(...steps), 'k')).toBe(rounds);
+  expect(countRounds(after(...steps), 'k')).toBe(rounds);
 });
 
 it('takes of a refusal what a limit has, and nothing else that a log may hold', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
-  addText,
-  isPointer,
-  NO_TEXTS,
+  addAnswerText,
+  refersToEarlierText,
+  NO_ANSWER_TEXTS,
   resultText,
 } from '../../../src/protocol/state/earlier-report.ts';
 
@@ -11,7 +11,10 @@ const POINTER = 'My full report is in my previous message.';
 
 /** The result of a task with these answers, the last of which ends it. */
 function resultOf(answers: readonly string[], prompt = 'Find the bug'): string {
-  const texts = answers.reduce((before, text) => addText(before, text, 'next'), NO_TEXTS);
+  const texts = answers.reduce(
+    (before, text) => addAnswerText(before, text, 'next'),
+    NO_ANSWER_TEXTS,
+  );
   return resultText(answers.at(-1) ?? '', texts, prompt);
 }
 
@@ -45,7 +48,7 @@ it.each([
   '前回のメッセージの通りです。',
   '이전 메시지를 참고하세요.',
 ])('%s points to an earlier message', (text) => {
-  expect(isPointer(text)).toBe(true);
+  expect(refersToEarlierText(text)).toBe(true);
   expect(resultOf(['I will look.', REPORT, text])).toBe(`${REPORT.trimEnd()}\n\n${text}`);
 });
 
@@ -62,7 +65,7 @@ it.each([
   'Nothing was found.',
   `${POINTER} ${'It also says something of its own. '.repeat(20)}`,
 ])('%s does not', (text) => {
-  expect(isPointer(text)).toBe(false);
+  expect(refersToEarlierText(text)).toBe(false);
   expect(resultOf([REPORT, text])).toBe(text);
 });
 
@@ -97,9 +100,13 @@ describe('the result', () => {
   });
 
   it('counts an answer that was cut off and its rest as one', () => {
-    const half = addText(addText(NO_TEXTS, REPORT, 'next'), 'My full report is in my', 'next');
-    const whole = addText(half, POINTER, 'continued');
+    const half = addAnswerText(
+      addAnswerText(NO_ANSWER_TEXTS, REPORT, 'next'),
+      'My full report is in my',
+      'next',
+    );
+    const whole = addAnswerText(half, POINTER, 'continued');
     expect(whole).toMatchObject({ newest: POINTER, reports: [REPORT] });
-    expect(addText(whole, '', 'continued')).toEqual(whole);
+    expect(addAnswerText(whole, '', 'continued')).toEqual(whole);
   });
 });

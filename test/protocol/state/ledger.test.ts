@@ -3,8 +3,8 @@ import type { EventBody, TaskEvent } from '../../../src/protocol/events/event.ts
 import {
   addToLedger,
   knownCost,
-  NO_USE,
-  totalUse,
+  NO_USAGE_TOTAL,
+  sumLedger,
   type Ledger,
   type LedgerEntry,
 } from '../../../src/protocol/state/ledger.ts';
@@ -82,14 +82,14 @@ it('keeps estimates apart, and what no price is known for out of the cost', () =
     [NOON, retried({ model: 'a/one', pricedBy: 'list 1', estimated })],
     [NOON, ended({ usage: NO_USAGE, costUsd: 0, estimated })],
   );
-  const reported = totalUse(ledger, { isEstimated: false });
+  const reported = sumLedger(ledger, { isEstimated: false });
   expect([reported.answers, reported.unpriced, reported.costUsd, knownCost(reported)]).toEqual([
     2,
     1,
     0.5,
     null,
   ]);
-  expect(totalUse(ledger, { isEstimated: true })).toEqual({
+  expect(sumLedger(ledger, { isEstimated: true })).toEqual({
     answers: 2,
     usage: { ...NO_USAGE, input: 14 },
     costUsd: 0.2,
@@ -142,5 +142,5 @@ it.each([
 });
 
 it('sums nothing to nothing', () => {
-  expect(totalUse([], { isEstimated: false })).toEqual(NO_USE);
+  expect(sumLedger([], { isEstimated: false })).toEqual(NO_USAGE_TOTAL);
 });

@@ -6,8 +6,8 @@ import {
 import type { EventBody } from '../../../src/protocol/events/event.ts';
 import {
   applyToRepetition,
-  noRepetition,
-  withOpenRound,
+  initialRepetition,
+  addOpenRound,
 } from '../../../src/protocol/state/repetition.ts';
 import { NO_USAGE } from '../../../src/protocol/model.ts';
 import { countRepeatedCalls } from '../../../src/engine/limits/repeated-calls.ts';
@@ -17,7 +17,7 @@ const STAMP = { v: 2, seq: 0, ts: 0, task: 'main', epoch: 1 };
 /** An answer a word, a call a letter, whose result is itself; `|`: a message comes, `!`: a notice. */
 function folded(words: readonly string[], result = (letter: string, _id: string) => letter) {
   const conversation = emptyConversation();
-  const repetition = noRepetition();
+  const repetition = initialRepetition();
   const apply = (body: EventBody) => {
     applyToRepetition(repetition, { ...STAMP, ...body }, conversation);
     applyToConversation(conversation, { ...STAMP, ...body });
@@ -85,7 +85,7 @@ describe('the same calls with the same results', () => {
     ['a b '.repeat(40).trim(), 80],
   ])('%s: %i calls repeat', (words, calls) => {
     const { repetition, conversation } = folded(words.split(' ').filter((word) => word !== ''));
-    expect(countRepeatedCalls(withOpenRound(repetition, conversation))).toBe(calls);
+    expect(countRepeatedCalls(addOpenRound(repetition, conversation))).toBe(calls);
   });
 
   test('are counted up to a bound in a long conversation', () => {
@@ -95,7 +95,7 @@ describe('the same calls with the same results', () => {
 
   test('are no repetition with other results', () => {
     const { repetition, conversation } = folded(['a', 'a', 'a'], (_, id) => id);
-    expect(countRepeatedCalls(withOpenRound(repetition, conversation))).toBe(0);
+    expect(countRepeatedCalls(addOpenRound(repetition, conversation))).toBe(0);
   });
 
   test('are kept once, and what cannot repeat any more is not kept', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LOG_VERSION, type EventBody, type TaskEvent } from '../../../src/protocol/events/event.ts';
-import { existedMs, steadyNow, steadyTime } from '../../../src/protocol/state/steady-time.ts';
+import { taskAgeMs, steadyNow, steadyTime } from '../../../src/protocol/state/steady-time.ts';
 import { taskSpec } from '../../store/fixture-data.ts';
 import { foldEvents } from '../../../src/protocol/state/fold.ts';
 
@@ -86,7 +86,7 @@ describe('a task at work that another process looks at', () => {
     ['with a clock that was set back since its newest event', [10], 3, 10],
   ])('%s', (_, newest, now, seconds) => {
     const { lifetime } = foldEvents(log([0], [1], [2], newest));
-    expect(existedMs(lifetime, clock(now))).toBe(seconds * 1_000);
+    expect(taskAgeMs(lifetime, clock(now))).toBe(seconds * 1_000);
     expect(steadyNow(lifetime, clock(now))).toBe(seconds * 1_000);
   });
 });

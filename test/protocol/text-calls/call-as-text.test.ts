@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callAsText, findCallAsText } from '../../../src/protocol/text-calls/call-as-text.ts';
+import { toolCalledInText, findTextCall } from '../../../src/protocol/text-calls/call-as-text.ts';
 import { CALL_FORMS } from '../../../src/protocol/text-calls/forms.ts';
 
 const TOOLS = ['Bash', 'Read', 'mcp__files__list'];
@@ -88,53 +88,57 @@ it('has an example of each form', () => {
 
 describe.each(EXAMPLES)('the form of %s', (form, example) => {
   it('is a call of Read', () => {
-    expect(findCallAsText(example, TOOLS)).toMatchObject({ tool: 'Read', form: { name: form } });
+    expect(findTextCall(example, TOOLS)).toMatchObject({ tool: 'Read', form: { name: form } });
   });
 
   it('is one after a thought', () => {
-    expect(callAsText(`<think>\nI need it. \`\`\`\n</think>\n\n${example}`, TOOLS)).toBe('Read');
-    expect(callAsText(`I need it.\n</think>\n${example}<|im_end|>\n`, TOOLS)).toBe('Read');
+    expect(toolCalledInText(`<think>\nI need it. \`\`\`\n</think>\n\n${example}`, TOOLS)).toBe(
+      'Read',
+    );
+    expect(toolCalledInText(`I need it.\n</think>\n${example}<|im_end|>\n`, TOOLS)).toBe('Read');
   });
 
   it('is none of a tool that the task does not have', () => {
-    expect(callAsText(example, ['Bash'])).toBe(null);
+    expect(toolCalledInText(example, ['Bash'])).toBe(null);
   });
 
   it('is none where the answer goes on after it', () => {
-    expect(callAsText(`${example}\n\nis how such a call looks.`, TOOLS)).toBe(null);
-    expect(callAsText(`${example}\nAnd that was (nearly) it >`, TOOLS)).toBe(null);
+    expect(toolCalledInText(`${example}\n\nis how such a call looks.`, TOOLS)).toBe(null);
+    expect(toolCalledInText(`${example}\nAnd that was (nearly) it >`, TOOLS)).toBe(null);
   });
 
   it('is none in a code block, in code or in a quotation', () => {
-    expect(callAsText(`It has:\n\n~~~text\n${example}\n~~~`, TOOLS)).toBe(null);
-    expect(callAsText(`It has:\n\n\`\`\`\`\n${example}\n\`\`\`\``, TOOLS)).toBe(null);
-    expect(callAsText(`It has:\n\n\`\`\`\`\n${example}`, TOOLS)).toBe(null);
-    expect(callAsText(`It wrote \`${example}\``, TOOLS)).toBe(null);
-    expect(callAsText(`It wrote "${example}"`, TOOLS)).toBe(null);
-    expect(callAsText(`It wrote (${example})`, TOOLS)).toBe(null);
-    expect(callAsText(`It wrote:\n\n${example.replaceAll(/^/gm, '> ')}`, TOOLS)).toBe(null);
-    expect(callAsText(`It wrote:\n\n${example.replaceAll(/^/gm, '    ')}`, TOOLS)).toBe(null);
+    expect(toolCalledInText(`It has:\n\n~~~text\n${example}\n~~~`, TOOLS)).toBe(null);
+    expect(toolCalledInText(`It has:\n\n\`\`\`\`\n${example}\n\`\`\`\``, TOOLS)).toBe(null);
+    expect(toolCalledInText(`It has:\n\n\`\`\`\`\n${example}`, TOOLS)).toBe(null);
+    expect(toolCalledInText(`It wrote \`${example}\``, TOOLS)).toBe(null);
+    expect(toolCalledInText(`It wrote "${example}"`, TOOLS)).toBe(null);
+    expect(toolCalledInText(`It wrote (${example})`, TOOLS)).toBe(null);
+    expect(toolCalledInText(`It wrote:\n\n${example.replaceAll(/^/gm, '> ')}`, TOOLS)).toBe(null);
+    expect(toolCalledInText(`It wrote:\n\n${example.replaceAll(/^/gm, '    ')}`, TOOLS)).toBe(null);
   });
 
   it('is none where it is cut off in its arguments', () => {
     const value = example.indexOf('a.txt');
     const cut = value === -1 ? example.indexOf('a}.txt') : value;
     for (const end of ['', '>', '}', ')', '`', '\n```']) {
-      expect(callAsText(`${example.slice(0, cut)}${end}`, TOOLS)).toBe(null);
+      expect(toolCalledInText(`${example.slice(0, cut)}${end}`, TOOLS)).toBe(null);
     }
   });
 });
 
 describe.each(PARTS)('the form of %s, as the end of an answer,', (_, example) => {
   it('is a call after a sentence', () => {
-    expect(callAsText(`I will read the file.\n\n${example}\n`, TOOLS)).toBe('Read');
-    expect(callAsText(`I saw \`<tool_call>\` there.\n${example}`, TOOLS)).toBe('Read');
-    expect(callAsText(`Like this:\n\`\`\`json\n${CALL}\n\`\`\`\n${example}`, TOOLS)).toBe('Read');
+    expect(toolCalledInText(`I will read the file.\n\n${example}\n`, TOOLS)).toBe('Read');
+    expect(toolCalledInText(`I saw \`<tool_call>\` there.\n${example}`, TOOLS)).toBe('Read');
+    expect(toolCalledInText(`Like this:\n\`\`\`json\n${CALL}\n\`\`\`\n${example}`, TOOLS)).toBe(
+      'Read',
+    );
   });
 
   it('is a call if there are two', () => {
-    expect(callAsText(`Both:\n${example}\n${example}`, TOOLS)).toBe('Read');
-    expect(callAsText(`One.\n${example}\nAnd one more.\n${example}`, TOOLS)).toBe('Read');
+    expect(toolCalledInText(`Both:\n${example}\n${example}`, TOOLS)).toBe('Read');
+    expect(toolCalledInText(`One.\n${example}\nAnd one more.\n${example}`, TOOLS)).toBe('Read');
   });
 });
 
@@ -206,7 +210,7 @@ it.each([
   ],
   ['JSON in a tool_call block', `So:\n\`\`\`tool_call\n${CALL}\n\`\`\``, 'Read'],
 ])('%s: a call', (_, text, tool) => {
-  expect(callAsText(text, TOOLS)).toBe(tool);
+  expect(toolCalledInText(text, TOOLS)).toBe(tool);
 });
 
 it.each([
@@ -232,7 +236,7 @@ it.each([
   ['a thought', `<think>\n<tool_call>${CALL}</tool_call>\n</think>`],
   ['a thought before an answer', `<think>\n<tool_call>${CALL}</tool_call>\n</think>\nDone (all).`],
 ])('%s is none', (_, text) => {
-  expect(callAsText(text, TOOLS)).toBe(null);
+  expect(toolCalledInText(text, TOOLS)).toBe(null);
 });
 
 const WORDS = fc.constantFrom(
@@ -273,7 +277,7 @@ it('is never prose, whatever markup it names', () => {
       fc.array(WORDS, { maxLength: 30 }),
       fc.constantFrom('.', ' done.', '!', ' `x`', ' (x)', ' x}', ' x>', ' [x]'),
       (words, end) => {
-        expect(callAsText(`${words.join(' ')}${end}`, TOOLS)).toBe(null);
+        expect(toolCalledInText(`${words.join(' ')}${end}`, TOOLS)).toBe(null);
       },
     ),
   );
@@ -283,7 +287,7 @@ it('is found after any prose that opens no code block', () => {
   const prose = fc.array(fc.lorem({ mode: 'sentences' }), { maxLength: 5 });
   fc.assert(
     fc.property(prose, fc.constantFrom(...PARTS), (sentences, [, example]) => {
-      expect(callAsText(`${sentences.join('\n\n')}\n${example}`, TOOLS)).toBe('Read');
+      expect(toolCalledInText(`${sentences.join('\n\n')}\n${example}`, TOOLS)).toBe('Read');
     }),
   );
 });
@@ -313,6 +317,6 @@ it.each([
 ])('is looked for in a million characters of %s at once', (_, part) => {
   for (const before of ['', part.trim() === '' ? '<|channel|>commentary to=Read' : `${part}{"`]) {
     const text = `${before}${part.repeat(Math.floor(999_900 / part.length))}x>`;
-    expect(callAsText(text, TOOLS)).toBe(null);
+    expect(toolCalledInText(text, TOOLS)).toBe(null);
   }
 });

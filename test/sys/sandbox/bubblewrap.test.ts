@@ -5,14 +5,14 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { PROTECTED_PATHS } from '../../../src/sys/protected-names.ts';
-import { spawnGroup } from '../../../src/sys/processes.ts';
+import { PROTECTED_PATHS } from '../../../src/sys/files/protected-names.ts';
+import { spawnProcessGroup } from '../../../src/sys/processes/process-group.ts';
 import { endAllOf, pidsOf } from '../../e2e/processes.ts';
 import { needs } from '../../needs.ts';
 import { HAS_BUBBLEWRAP, MOST_TRIES, Place, runIn } from './support.ts';
 
 const OPEN_SANDBOX = join(import.meta.dirname, '../../../src/sys/sandbox/open-sandbox.ts');
-const PROCESSES = join(import.meta.dirname, '../../../src/sys/processes.ts');
+const PROCESSES = join(import.meta.dirname, '../../../src/sys/processes/process-group.ts');
 
 async function listen(where: { readonly port: number } | { readonly path: string }) {
   const server = createServer((socket) => socket.end('hello'));
@@ -318,7 +318,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
       stderr: 'command',
     });
     const { file, args, env, startCheck } = confined;
-    const group = spawnGroup(file, args, { cwd: at.root, env, startCheck });
+    const group = spawnProcessGroup(file, args, { cwd: at.root, env, startCheck });
     const out = await text(group.stdout);
     await group.end();
     confined.release();
@@ -411,14 +411,14 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     execFileSync('chown', ['-R', '65534:65534', at.base]);
     const script = `
       import { openSandbox } from ${JSON.stringify(OPEN_SANDBOX)};
-      import { spawnGroup } from ${JSON.stringify(PROCESSES)};
+      import { spawnProcessGroup } from ${JSON.stringify(PROCESSES)};
       import { text } from 'node:stream/consumers';
       const [home, root] = process.argv.slice(1);
-      const surroundings = { homes: [home], stateDirectories: [], runtimeDirectories: [], sockets: [] };
-      const sandbox = openSandbox({ kind: 'auto', platform: 'linux', path: '', roots: [root], surroundings, records: null });
+      const hostPaths = { homes: [home], stateDirectories: [], runtimeDirectories: [], sockets: [] };
+      const sandbox = openSandbox({ kind: 'auto', platform: 'linux', path: '', roots: [root], hostPaths, records: null });
       console.log(JSON.stringify(await sandbox.state()));
       const { file, args, env, startCheck } = sandbox.confine({ argv: ['/bin/bash', '-c', 'id -u; echo a > a && cat a; echo x > .npmrc; cat ' + home + '/.ssh/id; touch /var/tmp/x && echo wrote'], cwd: root, env: { PATH: '/usr/bin:/bin' }, confinement: { access: 'workspace', roots: [root], network: false }, stderr: 'command' });
-      process.stdout.write(await text(spawnGroup(file, args, { cwd: root, env, startCheck }).stdout));`;
+      process.stdout.write(await text(spawnProcessGroup(file, args, { cwd: root, env, startCheck }).stdout));`;
     const user = ['--reuid', '65534', '--regid', '65534', '--clear-groups', process.execPath];
     const out = execFileSync(
       'setpriv',
@@ -440,12 +440,12 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
  */
 const ASK_FROM_BESIDE = `
   import { openSandbox } from ${JSON.stringify(OPEN_SANDBOX)};
-  import { spawnGroup } from ${JSON.stringify(PROCESSES)};
+  import { spawnProcessGroup } from ${JSON.stringify(PROCESSES)};
   import { once } from 'node:events';
   import { text } from 'node:stream/consumers';
   const [root, node] = process.argv.slice(1);
-  const surroundings = { homes: [root], stateDirectories: [], runtimeDirectories: [], sockets: [] };
-  const sandbox = openSandbox({ kind: 'auto', platform: 'linux', path: '', roots: [], surroundings, records: null });
+  const hostPaths = { homes: [root], stateDirectories: [], runtimeDirectories: [], sockets: [] };
+  const sandbox = openSandbox({ kind: 'auto', platform: 'linux', path: '', roots: [], hostPaths, records: null });
   await sandbox.state();
   const confine = (access, loopback, ...argv) => sandbox.confine({ argv, cwd: root, env: { PATH: '/usr/bin:/bin' }, confinement: { access, roots: [root], network: false }, stderr: 'command', ...loopback });
   const leave = await sandbox.useLoopback('one');
@@ -453,7 +453,7 @@ const ASK_FROM_BESIDE = `
   const isLaid = (said) => !said.startsWith("bwrap: Can't create file");
   const start = async (tries) => {
     const { file, args, env, startCheck } = confine('workspace', { loopback: 'one' }, node, '-e', serve);
-    const server = spawnGroup(file, args, { cwd: root, env, startCheck });
+    const server = spawnProcessGroup(file, args, { cwd: root, env, startCheck });
     let said = '';
     server.stderr.on('data', (chunk) => (said += chunk));
     const isUp = await Promise.race([once(server.stdout, 'data').then(() => true), once(server.stdout, 'close').then(() => false)]);
@@ -464,7 +464,7 @@ const ASK_FROM_BESIDE = `
   const server = await start(${MOST_TRIES});
   const ask = async (access, loopback, tries = ${MOST_TRIES}) => {
     const { file, args, env, startCheck } = confine(access, loopback, '/bin/bash', '-c', 'id -u; exec 3<>/dev/tcp/127.0.0.1/8080 && cat <&3');
-    const group = spawnGroup(file, args, { cwd: root, env, startCheck });
+    const group = spawnProcessGroup(file, args, { cwd: root, env, startCheck });
     const [stdout, stderr] = await Promise.all([text(group.stdout), text(group.stderr)]);
     return tries === 1 || isLaid(stderr) ? stdout : ask(access, loopback, tries - 1);
   };

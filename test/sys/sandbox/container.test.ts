@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { isContainer, withContainerSwitch } from '../../../src/sys/sandbox/container.ts';
-import { bubblewrapFailed, notInstalled } from '../../../src/sys/sandbox/diagnosis.ts';
+import { isContainer, addContainerHint } from '../../../src/sys/sandbox/container.ts';
+import {
+  diagnoseBubblewrapFailure,
+  diagnoseMissingBubblewrap,
+} from '../../../src/sys/sandbox/diagnosis.ts';
 import { openSandbox } from '../../../src/sys/sandbox/open-sandbox.ts';
 
 const NOTHING = { markers: [], cgroups: '', environment: {} };
@@ -43,21 +46,25 @@ test('the switch is offered in a container alone, beside the remedy', () => {
     osRelease: 'ID=debian\n',
   };
   const offer = '; or, if this container is itself the sandbox, say so with --sandbox container';
-  expect(withContainerSwitch('do it', false)).toBe('do it');
-  expect(notInstalled({ ...facts, inContainer: false }).hint).toBe('apt install bubblewrap');
-  expect(notInstalled({ ...facts, inContainer: true }).hint).toBe(`apt install bubblewrap${offer}`);
+  expect(addContainerHint('do it', false)).toBe('do it');
+  expect(diagnoseMissingBubblewrap({ ...facts, inContainer: false }).hint).toBe(
+    'apt install bubblewrap',
+  );
+  expect(diagnoseMissingBubblewrap({ ...facts, inContainer: true }).hint).toBe(
+    `apt install bubblewrap${offer}`,
+  );
   for (const said of ['bwrap: No permissions to create a new namespace', 'mount proc', 'what']) {
-    const { hint } = bubblewrapFailed(said, { ...facts, inContainer: false });
+    const { hint } = diagnoseBubblewrapFailure(said, { ...facts, inContainer: false });
     expect(hint).not.toContain('--sandbox');
-    expect(bubblewrapFailed(said, { ...facts, inContainer: true }).hint).toContain(offer);
+    expect(diagnoseBubblewrapFailure(said, { ...facts, inContainer: true }).hint).toContain(offer);
   }
 });
 
 test.each(['linux', 'darwin', 'win32'] as const)(
   'on %s, too, the machine may be it',
   async (platform) => {
-    const surroundings = { homes: [], stateDirectories: [], runtimeDirectories: [], sockets: [] };
-    const settings = { platform, path: '', roots: [], surroundings, records: null };
+    const hostPaths = { homes: [], stateDirectories: [], runtimeDirectories: [], sockets: [] };
+    const settings = { platform, path: '', roots: [], hostPaths, records: null };
     const sandbox = openSandbox({ ...settings, kind: 'container' });
     expect(await sandbox.state()).toEqual({
       on: false,

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { bubblewrapFailed, notInstalled } from '../../../src/sys/sandbox/diagnosis.ts';
-import { socketPaths } from '../../../src/sys/sandbox/host-sockets.ts';
-import { readReport } from '../../../src/sys/sandbox/monitor-script.ts';
+import {
+  diagnoseBubblewrapFailure,
+  diagnoseMissingBubblewrap,
+} from '../../../src/sys/sandbox/diagnosis.ts';
+import { parseSocketTable } from '../../../src/sys/sandbox/host-sockets.ts';
+import { parseMonitorReport } from '../../../src/sys/sandbox/monitor-script.ts';
 
 const FACTS = {
   apparmorRestricts: undefined,
@@ -21,7 +24,7 @@ test.each([
   ['ID=mine\n', expect.stringContaining('apt')],
   [undefined, expect.stringContaining('bubblewrap')],
 ])('how to get it on %j', (osRelease, hint) => {
-  expect(notInstalled({ ...FACTS, osRelease })).toEqual({
+  expect(diagnoseMissingBubblewrap({ ...FACTS, osRelease })).toEqual({
     because: 'bubblewrap (bwrap) is not installed',
     hint,
   });
@@ -53,7 +56,7 @@ describe('why it does not work', () => {
     ],
     ['', {}, /without a word/, /bwrap/],
   ])('%j %j', (said, facts, because, hint) => {
-    const found = bubblewrapFailed(said, { ...FACTS, ...facts });
+    const found = diagnoseBubblewrapFailure(said, { ...FACTS, ...facts });
     expect(found).toEqual({
       because: expect.stringMatching(because),
       hint: expect.stringMatching(hint),
@@ -63,14 +66,14 @@ describe('why it does not work', () => {
 });
 
 test.each([
-  ['begun\nleft 2\n', { begun: true, left: 2, problem: '' }],
-  ['begun\n', { begun: true, left: 0, problem: '' }],
-  ['begun\nleft 99999999999\n', { begun: true, left: 0, problem: '' }],
-  ['bwrap: no\nmore\n', { begun: false, left: 0, problem: 'bwrap: no' }],
-  ['left 3\n', { begun: false, left: 0, problem: 'left 3' }],
-  ['', { begun: false, left: 0, problem: '' }],
+  ['begun\nleft 2\n', { hasStarted: true, remaining: 2, problem: '' }],
+  ['begun\n', { hasStarted: true, remaining: 0, problem: '' }],
+  ['begun\nleft 99999999999\n', { hasStarted: true, remaining: 0, problem: '' }],
+  ['bwrap: no\nmore\n', { hasStarted: false, remaining: 0, problem: 'bwrap: no' }],
+  ['left 3\n', { hasStarted: false, remaining: 0, problem: 'left 3' }],
+  ['', { hasStarted: false, remaining: 0, problem: '' }],
 ])('the report %j', (stderr, report) => {
-  expect(readReport(stderr)).toEqual({ ...report, processes: [] });
+  expect(parseMonitorReport(stderr)).toEqual({ ...report, processes: [] });
 });
 
 test('sockets with a path are read from the table of the kernel', () => {
@@ -81,5 +84,5 @@ test('sockets with a path are read from the table of the kernel', () => {
     '0000000000000000: 00000003 00000000 00000000 0001 03 25',
     '0000000000000000: 00000002 00000000 00010000 0001 01 26 relative.sock',
   ].join('\n');
-  expect(socketPaths(table)).toEqual(['/run/a b.sock']);
+  expect(parseSocketTable(table)).toEqual(['/run/a b.sock']);
 });

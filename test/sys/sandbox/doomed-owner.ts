@@ -1,5 +1,5 @@
 import { openSandbox } from '../../../src/sys/sandbox/open-sandbox.ts';
-import { spawnGroup } from '../../../src/sys/processes.ts';
+import { spawnProcessGroup } from '../../../src/sys/processes/process-group.ts';
 
 /**
  * Starts a command in a sandbox each time it is told to on its stdin, until it is killed. Prints `ready`
@@ -12,7 +12,7 @@ const sandbox = openSandbox({
   path: '/usr/bin:/bin',
   roots: [root],
   records: null,
-  surroundings: { homes: [root], stateDirectories: [], runtimeDirectories: [], sockets: [] },
+  hostPaths: { homes: [root], stateDirectories: [], runtimeDirectories: [], sockets: [] },
 });
 const state = await sandbox.state();
 if (!state.on) throw new Error(state.because);
@@ -27,7 +27,7 @@ if (kind === 'loopback') {
       confinement: { access: 'workspace', roots: [root], network: false },
       stderr: 'monitor',
     });
-    spawnGroup(file, args, { cwd: root, env, monitored: true, startCheck });
+    spawnProcessGroup(file, args, { cwd: root, env, monitored: true, startCheck });
   });
 }
 process.stdout.write('ready\n');

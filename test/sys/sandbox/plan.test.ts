@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { bubblewrapArguments } from '../../../src/sys/sandbox/bubblewrap.ts';
-import { isWritable, layRules, type PathRule } from '../../../src/sys/sandbox/plan.ts';
-import { seatbeltArguments } from '../../../src/sys/sandbox/seatbelt.ts';
+import { buildBubblewrapArguments } from '../../../src/sys/sandbox/bubblewrap.ts';
+import { isWritable, layerRules, type PathRule } from '../../../src/sys/sandbox/plan.ts';
+import { buildSeatbeltArguments } from '../../../src/sys/sandbox/seatbelt.ts';
 
 function rules(...texts: readonly string[]): readonly PathRule[] {
   return texts.map((text) => {
@@ -103,13 +103,13 @@ describe('rules are laid from the top down', () => {
       ['writable /', 'protected /.git', 'private /tmp'],
     ],
   ])('%s', (_, given, expected) => {
-    expect(texts(layRules(rules(...given)))).toEqual(expected);
-    expect(texts(layRules(rules(...given.toReversed())))).toEqual(expected);
-    expect(texts(layRules(layRules(rules(...given))))).toEqual(expected);
+    expect(texts(layerRules(rules(...given)))).toEqual(expected);
+    expect(texts(layerRules(rules(...given.toReversed())))).toEqual(expected);
+    expect(texts(layerRules(layerRules(rules(...given))))).toEqual(expected);
   });
 
   test('where a command can write', () => {
-    const laid = layRules(rules('writable /w', 'protected /w/.git', 'writable /w/.git/in'));
+    const laid = layerRules(rules('writable /w', 'protected /w/.git', 'writable /w/.git/in'));
     const paths = ['/w', '/w/a', '/w/.git', '/w/.git/x', '/w/.git/in/y', '/', '/wide'];
     expect(paths.filter((path) => isWritable(path, laid))).toEqual(['/w', '/w/a', '/w/.git/in/y']);
   });
@@ -138,12 +138,15 @@ describe('bubblewrap', () => {
       `${ALWAYS} --bind / / --dev /dev --proc /proc --size 2147483648 --tmpfs /tmp`,
     ],
   ])('%j, network %s', (given, network, expected) => {
-    const args = bubblewrapArguments({ ...PLAN, rules: given, network }, ['/bin/echo', '--help']);
+    const args = buildBubblewrapArguments({ ...PLAN, rules: given, network }, [
+      '/bin/echo',
+      '--help',
+    ]);
     expect(args.join(' ')).toBe(`${expected} --chdir /w -- /bin/echo --help`);
   });
 
   test('what sets up the kernel is closed to root', () => {
-    const args = bubblewrapArguments({ ...PLAN, asRoot: true }, ['true']).join(' ');
+    const args = buildBubblewrapArguments({ ...PLAN, asRoot: true }, ['true']).join(' ');
     expect(args).toContain('--proc /proc --ro-bind-try /proc/acpi /proc/acpi ');
     expect(args).toContain('--ro-bind-try /proc/sys /proc/sys ');
   });
@@ -151,7 +154,7 @@ describe('bubblewrap', () => {
   test('no name of a directory becomes an option or two', () => {
     const path = '/w/--bind / "\n:$(x)';
     const plan = { ...PLAN, rules: [{ kind: 'writable', path }] as const, cwd: path };
-    const args = bubblewrapArguments(plan, ['true']);
+    const args = buildBubblewrapArguments(plan, ['true']);
     expect(args.slice(-6)).toEqual([path, path, '--chdir', path, '--', 'true']);
   });
 });
@@ -165,7 +168,7 @@ describe('seatbelt', () => {
   ];
 
   test('paths are parameters, and no part of the profile', () => {
-    const [p, profile = '', ...rest] = seatbeltArguments(
+    const [p, profile = '', ...rest] = buildSeatbeltArguments(
       { ...PLAN, rules: given, scratch: '/t/s' },
       ['/bin/ls', '-D'],
     );
@@ -197,7 +200,7 @@ describe('seatbelt', () => {
   });
 
   test('the network is denied but where it is allowed', () => {
-    const [, profile = ''] = seatbeltArguments({ ...PLAN, network: true }, ['true']);
+    const [, profile = ''] = buildSeatbeltArguments({ ...PLAN, network: true }, ['true']);
     expect(profile).not.toContain('network');
   });
 });

@@ -22,9 +22,9 @@ function runUnder(umask: string, code: string) {
 test.each(['000', '022', '0277', '0777'])('directories are private under umask %s', (umask) => {
   const { out } = runUnder(
     umask,
-    `import { makePrivateDirectory, makePrivateTempDirectory } from '${SOURCES}/private-directories.ts';
-    const top = makePrivateTempDirectory('a-');
-    makePrivateDirectory(top + '/b');
+    `import { makeUserOnlyDirectory, makeUserOnlyTempDirectory } from '${SOURCES}/private-directories.ts';
+    const top = makeUserOnlyTempDirectory('a-');
+    makeUserOnlyDirectory(top + '/b');
     console.log(top);`,
   );
   for (const path of [out, join(out, 'b')]) expect(statSync(path).mode & 0o777).toBe(0o700);
@@ -42,7 +42,7 @@ test.runIf(HAS_BUBBLEWRAP).each(['022', '0277', '0777'])(
         path: '/usr/bin:/bin',
         roots: [],
         records: null,
-        surroundings: { homes: ['/var/tmp'], stateDirectories: [], runtimeDirectories: [], sockets: [] },
+        hostPaths: { homes: ['/var/tmp'], stateDirectories: [], runtimeDirectories: [], sockets: [] },
       });
       console.log(JSON.stringify(await sandbox.state()));`,
     );

@@ -11,9 +11,9 @@ import {
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-import type { CacheSettings } from '../../../src/sys/sandbox/caches.ts';
+import type { CacheSettings } from '../../../src/sys/sandbox/package-caches.ts';
 import { openSandbox } from '../../../src/sys/sandbox/open-sandbox.ts';
-import { spawnGroup } from '../../../src/sys/processes.ts';
+import { spawnProcessGroup } from '../../../src/sys/processes/process-group.ts';
 import type { Confinement, Sandbox } from '../../../src/sys/sandbox/sandbox.ts';
 import { needs } from '../../needs.ts';
 
@@ -71,7 +71,7 @@ export class Place {
       roots: [this.root],
       records: overrides.records ?? this.records,
       ...(overrides.caches === undefined ? {} : { caches: overrides.caches }),
-      surroundings: {
+      hostPaths: {
         homes: [overrides.home ?? this.home],
         stateDirectories: overrides.state === undefined ? [] : [overrides.state],
         runtimeDirectories: [],
@@ -140,7 +140,7 @@ async function runOnce(
   });
   try {
     const { file, args, startCheck } = confined;
-    const group = spawnGroup(file, args, { cwd: '/', env: confined.env, startCheck });
+    const group = spawnProcessGroup(file, args, { cwd: '/', env: confined.env, startCheck });
     const [{ code }, out, report] = await Promise.all([
       group.exited,
       text(group.stdout),

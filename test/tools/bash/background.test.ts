@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
 import type { ShellExit, ShellPort, ToolContext } from '../../../src/protocol/tool.ts';
-import { findProcesses } from '../../../src/sys/process-table.ts';
+import { findProcesses } from '../../../src/sys/processes/process-table.ts';
 import { needs } from '../../needs.ts';
 import { makeWorkspace, tool } from '../workspace.ts';
 

@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { findProcesses } from '../../../src/sys/process-table.ts';
-import { networkEnvironment } from '../../../src/sys/network-environment.ts';
-import { UNATTENDED } from '../../../src/sys/unattended-environment.ts';
+import { findProcesses } from '../../../src/sys/processes/process-table.ts';
+import { buildNetworkEnvironment } from '../../../src/sys/processes/network-environment.ts';
+import { UNATTENDED } from '../../../src/sys/processes/unattended-environment.ts';
 import { needs } from '../../needs.ts';
 import { makeWorkspace } from '../workspace.ts';
 
@@ -59,7 +59,7 @@ test('the environment has no secrets and no relative PATH entries', async () => 
   const names = text.split('\n').flatMap((line) => /^(\w+)=/.exec(line)?.[1] ?? []);
   const allowed =
     /^(PATH|HOME|LANG|LC_\w+|TERM|TMPDIR|USER|LOGNAME|TZ|MUSTER_TASK|MUSTER_PROCESS|PAGER|GIT_\w+|PWD|SHLVL|OLDPWD|_)$/;
-  const known = { ...UNATTENDED, ...networkEnvironment(process.env, true) };
+  const known = { ...UNATTENDED, ...buildNetworkEnvironment(process.env, true) };
   expect(names.filter((name) => !allowed.test(name) && !(name in known))).toEqual([]);
   expect(text).toContain('MUSTER_TASK=task00000001\n');
   expect(text).toMatch(/^PATH=\//m);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readReport } from '../../../src/sys/sandbox/monitor-script.ts';
+import { parseMonitorReport } from '../../../src/sys/sandbox/monitor-script.ts';
 import {
   summarizeRemainingProcesses,
   describeRemainingProcesses,
@@ -109,7 +109,7 @@ test.each([
     { count: 1, commands: [''] },
   ],
 ])('%s', (_, processes, expected) => {
-  expect(summarizeRemainingProcesses({ left: processes.length, processes }, SHELL)).toEqual(
+  expect(summarizeRemainingProcesses({ remaining: processes.length, processes }, SHELL)).toEqual(
     expected,
   );
 });
@@ -117,7 +117,7 @@ test.each([
 test('there may be more processes than are described', () => {
   const processes = [{ pid: 11, parent: 1, command: 'a' }];
   expect(
-    describeRemainingProcesses(summarizeRemainingProcesses({ left: 40, processes }, SHELL)),
+    describeRemainingProcesses(summarizeRemainingProcesses({ remaining: 40, processes }, SHELL)),
   ).toBe(`[40 processes were ${LEFT}: "a", …]`);
   expect(describeRemainingProcesses({ count: 1, commands: [''] })).toBe(`[1 process was ${LEFT}]`);
 });
@@ -128,7 +128,7 @@ test('the note is one short line whatever the name of a process is', () => {
       const processes = commands.map((command, index) => ({ pid: index + 2, parent: 1, command }));
       const note =
         describeRemainingProcesses(
-          summarizeRemainingProcesses({ left: processes.length, processes }, SHELL),
+          summarizeRemainingProcesses({ remaining: processes.length, processes }, SHELL),
         ) ?? '';
       expect(note.split('\n').length).toBe(1);
       expect(note.length).toBeLessThan(1500);
@@ -139,18 +139,20 @@ test('the note is one short line whatever the name of a process is', () => {
 });
 
 test('uses the report of the monitor', () => {
-  expect(readReport('begun\nleft 12\nprocess 5 2 sleep 3 \nprocess 7 1 left 3\nrest')).toEqual({
-    begun: true,
-    left: 12,
+  expect(
+    parseMonitorReport('begun\nleft 12\nprocess 5 2 sleep 3 \nprocess 7 1 left 3\nrest'),
+  ).toEqual({
+    hasStarted: true,
+    remaining: 12,
     processes: [
       { pid: 5, parent: 2, command: 'sleep 3 ' },
       { pid: 7, parent: 1, command: 'left 3' },
     ],
     problem: '',
   });
-  expect(readReport('bwrap: no\nleft 3\n')).toEqual({
-    begun: false,
-    left: 0,
+  expect(parseMonitorReport('bwrap: no\nleft 3\n')).toEqual({
+    hasStarted: false,
+    remaining: 0,
     processes: [],
     problem: 'bwrap: no',
   });

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
-import { parseLocations } from '../../../src/base/code-search/report.ts';
+import { parseLocations } from '../../../src/base/code-search/format-ranking.ts';
 import type { ToolContext } from '../../../src/protocol/tool.ts';
 import { makeWorkspace, type Workspace } from '../workspace.ts';
 
@@ -175,8 +175,14 @@ test('files that Grep would leave out are not searched', async () => {
   workspace.write('.gitignore', 'ignored/\n');
   workspace.write('ignored/birds.ts', 'export const flamingo = 1;\n');
   linkSync(workspace.write('../outside.ts', 'flamingo();\n'), workspace.path('linked.ts'));
-  const withheldBelow = () => (path: string) => (path.startsWith('closed/') ? 'a rule' : undefined);
-  const closed = await search(workspace, 'flamingo', {}, { withheldBelow });
+  const excludedPathsBelow = () => (path: string) =>
+    path.startsWith('closed/') ? 'a rule' : undefined;
+  const closed = await search(
+    workspace,
+    'flamingo',
+    {},
+    { excludedPathsBelow: excludedPathsBelow },
+  );
   expect(closed.text).toMatch(/^Nothing found that fits\. “flamingo” stands in no file\./);
   expect((await search(workspace, 'flamingo')).places).toEqual(['closed/birds.ts:1']);
 });

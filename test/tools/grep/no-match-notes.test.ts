@@ -15,8 +15,8 @@ test('a denied file is neither searched nor named when nothing was found', async
   at.write('.gitignore', 'hidden/\n*.log\n');
   at.write('hidden/deep/secret.txt', 'needle\n');
   at.write('a.log', 'needle\n');
-  const denied: Pick<ToolContext, 'withheldBelow'> = {
-    withheldBelow: () => (path) => (path.startsWith('hidden/') ? 'deny rule X' : undefined),
+  const denied: Pick<ToolContext, 'excludedPathsBelow'> = {
+    excludedPathsBelow: () => (path) => (path.startsWith('hidden/') ? 'deny rule X' : undefined),
   };
   const calls = [
     ['Grep', { pattern: 'needle' }],

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/base/json.ts';
 import { createMemoryPort } from '../../../src/engine/memory/memory-port.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import type { ToolContext, ToolOutput } from '../../../src/protocol/tool.ts';
-import { noSandbox } from '../../../src/sys/sandbox/sandbox.ts';
+import { createUnavailableSandbox } from '../../../src/sys/sandbox/sandbox.ts';
 import { createCommandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 
@@ -50,7 +50,7 @@ export function noteTask(options: NoteTaskOptions): NoteTask {
     cwd: project,
     roots: [project],
     judged: new Map(),
-    withheldBelow: () => null,
+    excludedPathsBelow: () => null,
     signal: new AbortController().signal,
     clock: systemClock,
     caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 2_000_000, toolMs: 600_000 },
@@ -71,7 +71,7 @@ export function noteTask(options: NoteTaskOptions): NoteTask {
     }),
     shells: { start: () => Promise.reject(new Error('no shells here')) },
     sandbox: createCommandSandbox({
-      sandbox: noSandbox('a test', 'none is needed'),
+      sandbox: createUnavailableSandbox('a test', 'none is needed'),
       variableNames: [],
       taskId: 'task00000001',
       rights: {

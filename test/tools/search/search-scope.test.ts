@@ -29,8 +29,8 @@ function scopeOf(directory: string): SearchScope {
 }
 
 /** A context with the rule `deny Read(secret/**)`. */
-const withoutSecret: Pick<ToolContext, 'withheldBelow'> = {
-  withheldBelow: () => (path) =>
+const withoutSecret: Pick<ToolContext, 'excludedPathsBelow'> = {
+  excludedPathsBelow: () => (path) =>
     path.startsWith('secret/') && path !== 'secret/' ? 'deny rule X' : undefined,
 };
 
@@ -59,7 +59,9 @@ describe('a file that a rule withholds', () => {
       '[no file matches *.rs in .]\n[2 files left out: deny rule X]',
     );
     expect((await at.call('LS', {}, withoutSecret)).text).toBe('a.txt  4 B\nsecret/');
-    const all: Pick<ToolContext, 'withheldBelow'> = { withheldBelow: () => () => 'ask rule Y' };
+    const all: Pick<ToolContext, 'excludedPathsBelow'> = {
+      excludedPathsBelow: () => () => 'ask rule Y',
+    };
     expect((await at.call('LS', {}, all)).text).toBe('[2 entries left out: ask rule Y]');
   });
 
@@ -90,7 +92,7 @@ describe('a file that a rule withholds', () => {
     const at = withSecrets();
     const read = (context?: Partial<ToolContext>) =>
       at.call('Read', { file_path: 'secret/b.tx' }, context);
-    const keptBack = { withheldBelow: () => () => 'deny rule X' };
+    const keptBack = { excludedPathsBelow: () => () => 'deny rule X' };
     expect((await read()).text).toMatch(/Near it: secret\/b\.txt\.$/);
     expect((await read(keptBack)).text).not.toMatch(/b\.txt/);
   });

@@ -2,7 +2,10 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { REDACTED } from '../../../src/protocol/redaction.ts';
 import type { VariablePort } from '../../../src/protocol/tool.ts';
-import { mayBePassedOn, mayBeSet } from '../../../src/sys/command-environment.ts';
+import {
+  isPassableToCommands,
+  isSettableByTask,
+} from '../../../src/sys/processes/command-environment.ts';
 import { holdsCredentials, isSecretVariable } from '../../../src/sys/secret-variables.ts';
 import { setEnvTool } from '../../../src/tools/utility/environment.ts';
 import { makeWorkspace } from '../workspace.ts';
@@ -162,7 +165,7 @@ test.each([
   'PORT',
   'GIT_AUTHOR_NAME',
   'GOOD',
-])('a task may set %s', (name) => expect(mayBeSet(name)).toBe(true));
+])('a task may set %s', (name) => expect(isSettableByTask(name)).toBe(true));
 
 test.each(
   `PATH Path HOME SHELL USER TERM TMPDIR IFS ENV BASH_ENV BASH_FUNC_x PS4 PROMPT_COMMAND CDPATH _ __proto__
@@ -179,13 +182,13 @@ test.each(
   DBUS_SESSION_BUS_ADDRESS ANY_CMD ANY_HOOK RIPGREP_CONFIG_PATH MUSTER_TASK MUSTER_X TAR_OPTIONS GREP_OPTIONS ANYTHING_PATH ANYTHING_HOME`
     .trim()
     .split(/\s+/),
-)('a task may not set %s', (name) => expect(mayBeSet(name)).toBe(false));
+)('a task may not set %s', (name) => expect(isSettableByTask(name)).toBe(false));
 
 test('a task cannot set a variable that the user may not pass on, in any case', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[A-Za-z_]\w{0,12}$/), (name) => {
-      if (!mayBePassedOn(name)) expect(mayBeSet(name)).toBe(false);
-      expect(mayBeSet(name.toLowerCase())).toBe(mayBeSet(name.toUpperCase()));
+      if (!isPassableToCommands(name)) expect(isSettableByTask(name)).toBe(false);
+      expect(isSettableByTask(name.toLowerCase())).toBe(isSettableByTask(name.toUpperCase()));
     }),
   );
 });

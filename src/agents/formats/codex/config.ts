@@ -1,7 +1,7 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
-import { absolutePath, isInside } from '../../../sys/paths.ts';
+import { toAbsolutePath, isInside } from '../../../sys/files/paths.ts';
 import {
   readReferencedText,
   type Field,
@@ -35,7 +35,7 @@ const OWN_FILE = 'config_file';
 export function declaredConfigFiles(path: string, content: string): readonly string[] {
   const named = content.matchAll(/^[ \t]*config_file[ \t]*=[ \t]*(?:"([^"\n]*)"|'([^'\n]*)')/gm);
   return [...named].map(([, double, single]) =>
-    absolutePath(double ?? single ?? '', dirname(path)),
+    toAbsolutePath(double ?? single ?? '', dirname(path)),
   );
 }
 
@@ -58,7 +58,7 @@ function declaration(
   return {
     name,
     fields: new Map(fields),
-    path: path === undefined ? undefined : absolutePath(path, dirname(configPath)),
+    path: path === undefined ? undefined : toAbsolutePath(path, dirname(configPath)),
   };
 }
 

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { absolutePath } from '../../../sys/paths.ts';
+import { toAbsolutePath } from '../../../sys/files/paths.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import { shownMessage } from '../../fields/clean-text.ts';
@@ -38,7 +38,7 @@ export const kiroReader: FormatReader = {
 /** Returns the path of the file that `prompt` refers to, even if the text is not valid. */
 function promptFiles(path: string, content: string): readonly string[] {
   const [, named] = /\bprompt"?[ \t]*:[ \t]*["']?file:\/\/([^"'\n]+)/.exec(content) ?? [];
-  return named === undefined ? [] : [absolutePath(named.trim(), dirname(path))];
+  return named === undefined ? [] : [toAbsolutePath(named.trim(), dirname(path))];
 }
 
 /** A file that was meant as an agent has at least one of these fields: other JSON files may lie next to it. */

@@ -9,7 +9,7 @@ import { disabledProblem, isOpencodeBuiltin, opencodeDialect } from './dialect.t
 import type { PermissionEntry } from '../../permissions/entries.ts';
 import { readSharedPermissions } from '../../permissions/permission-fields.ts';
 import { readAgent } from '../../fields/read-agent.ts';
-import { absolutePath } from '../../../sys/paths.ts';
+import { toAbsolutePath } from '../../../sys/files/paths.ts';
 
 /** The most agents of a file, and the most entries that its shared permissions may have for all of them together. */
 const MAX_AGENTS = 1_000;
@@ -160,7 +160,7 @@ function referencedPromptFiles(prompt: string, path: string): readonly string[] 
 }
 
 function absolute(name: string, path: string): string {
-  return absolutePath(name, dirname(path));
+  return toAbsolutePath(name, dirname(path));
 }
 
 /** Inserts the texts of the files that a prompt refers to. References in those texts stay as they are. */

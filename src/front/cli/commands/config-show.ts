@@ -1,6 +1,6 @@
 import type { ConfigEntry } from '../../../config/show.ts';
-import { jsonText } from '../../../base/json-text.ts';
-import { terminalText } from '../../../base/terminal-text.ts';
+import { toPrintableJson } from '../../../base/printable-json.ts';
+import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import { defineCommand } from '../command.ts';
 import { columns } from '../layout.ts';
 import { CONFIG_FLAGS, configOptions, PROJECT_FLAGS } from '../run-options.ts';
@@ -19,7 +19,9 @@ export const configShowCommand = defineCommand({
     const loaded = await loadConfiguration(options, context);
     const settings = configEntries(loaded);
     context.out(
-      options.json ? `${jsonText({ files: loaded.files, settings }, 2)}\n` : asText(settings),
+      options.json
+        ? `${toPrintableJson({ files: loaded.files, settings }, 2)}\n`
+        : asText(settings),
     );
     return 0;
   },
@@ -29,11 +31,11 @@ function asText(entries: readonly ConfigEntry[]): string {
   return columns(
     entries.map((entry) => [
       entry.key,
-      terminalText(
+      sanitizeForTerminal(
         entry.value === null ? `(${entry.default})` : JSON.stringify(entry.value),
         'exact',
       ),
-      terminalText(entry.source, 'exact'),
+      sanitizeForTerminal(entry.source, 'exact'),
       entry.acts ? '' : 'accepted, does not act yet',
     ]),
   );

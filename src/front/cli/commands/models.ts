@@ -1,5 +1,5 @@
-import { jsonText } from '../../../base/json-text.ts';
-import { terminalText } from '../../../base/terminal-text.ts';
+import { toPrintableJson } from '../../../base/printable-json.ts';
+import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import type { ModelsReport } from '../../../api/setup/models-report.ts';
 import { defineCommand } from '../command.ts';
 import { columns } from '../layout.ts';
@@ -18,7 +18,7 @@ export const modelsCommand = defineCommand({
     const { reportModels } = await import('../../../api/setup/models-report.ts');
     const loaded = await loadConfiguration(options, context);
     const report = await reportModels(loaded, context.environment);
-    context.out(options.json ? `${jsonText(report, 2)}\n` : asText(report));
+    context.out(options.json ? `${toPrintableJson(report, 2)}\n` : asText(report));
     return report.choices.some(({ wish, model }) => wish === 'main' && model === null) ? 1 : 0;
   },
 });
@@ -43,5 +43,5 @@ function asText({ providers, choices, problems }: ModelsReport): string {
     ]),
   );
   const reported = problems.length === 0 ? '' : `\n${problems.join('\n')}\n`;
-  return terminalText(`${found}\n${chosen}${reported}`, 'exact');
+  return sanitizeForTerminal(`${found}\n${chosen}${reported}`, 'exact');
 }

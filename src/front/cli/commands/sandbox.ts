@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { errorMessage } from '../../../base/errors.ts';
-import { terminalText } from '../../../base/terminal-text.ts';
+import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import type { ConfinedCommand } from '../../../sys/sandbox/sandbox.ts';
 import { defineCommand, type CommandContext } from '../command.ts';
 import type { DataOptions } from '../run-options.ts';
@@ -62,7 +62,7 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
     import('../../../api/setup/workspace.ts'),
     import('../configuration.ts'),
   ]);
-  const { commandEnvironment } = await import('../../../sys/command-environment.ts');
+  const { buildCommandEnvironment } = await import('../../../sys/processes/command-environment.ts');
   const roots = workspaceRoots(resolve(context.cwd, options.cwd ?? '.'), options.addDirs);
   const [cwd] = roots;
   // A project cannot change these settings, whether it is trusted or not.
@@ -77,14 +77,14 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
   const state = await sandbox.state();
   if (!state.on) {
     context.err(
-      `muster: no sandbox, so nothing was run: ${terminalText(state.because, 'exact')}\n`,
+      `muster: no sandbox, so nothing was run: ${sanitizeForTerminal(state.because, 'exact')}\n`,
     );
-    context.err(`muster: to get one: ${terminalText(state.hint, 'exact')}\n`);
+    context.err(`muster: to get one: ${sanitizeForTerminal(state.hint, 'exact')}\n`);
     return 1;
   }
   const access = options.readOnly ? 'read-only' : 'workspace';
-  const env = commandEnvironment(context.environment, {
-    further: [...TERMINAL, ...variables],
+  const env = buildCommandEnvironment(context.environment, {
+    extraNames: [...TERMINAL, ...variables],
     git: { access, confined: true },
     network: network || options.network,
   });
@@ -108,12 +108,14 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
           ? `${entry.path} could not be removed: ${entry.problem}`
           : `${entry.path} was moved to ${entry.keptAt}`;
       context.err(
-        `muster: a command may not make protected files: ${terminalText(outcome, 'exact')}\n`,
+        `muster: a command may not make protected files: ${sanitizeForTerminal(outcome, 'exact')}\n`,
       );
     }
     return code;
   } catch (thrown) {
-    context.err(`muster: the sandbox failed: ${terminalText(errorMessage(thrown), 'exact')}\n`);
+    context.err(
+      `muster: the sandbox failed: ${sanitizeForTerminal(errorMessage(thrown), 'exact')}\n`,
+    );
     return 1;
   } finally {
     confined.release();
@@ -124,7 +126,7 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
 async function runToEnd({ file, args, env }: ConfinedCommand, cwd: string): Promise<number> {
   const { spawn } = await import('node:child_process');
   const { Duplex } = await import('node:stream');
-  const { answerStartCheck } = await import('../../../sys/start-check.ts');
+  const { answerStartCheck } = await import('../../../sys/processes/start-check.ts');
   const stdio = ['inherit', 'inherit', 'inherit', 'pipe'] as const;
   const child = spawn(file, args, { cwd, env: { ...env }, stdio: [...stdio] });
   const startCheck = child.stdio[3];

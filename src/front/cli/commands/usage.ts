@@ -1,6 +1,11 @@
 import type { UsageReport, UsageRow, UsageSum } from '../../../api/index.ts';
 import { plural, truncate } from '../../../base/text.ts';
-import { addUse, knownCost, utcDay, type Use } from '../../../protocol/state/ledger.ts';
+import {
+  addUsageTotals,
+  knownCost,
+  formatUtcDay,
+  type UsageTotal,
+} from '../../../protocol/state/ledger.ts';
 import { costText, countText } from '../../../report/cost-text.ts';
 import { printProse, printJsonDocument } from './tasks/print.ts';
 import { UsageError } from '../../../base/errors.ts';
@@ -66,7 +71,7 @@ function isDay(text: string): boolean {
 }
 
 function firstDay(since: Since, now: number): string {
-  return 'day' in since ? since.day : utcDay(now - (since.days - 1) * DAY_MS);
+  return 'day' in since ? since.day : formatUtcDay(now - (since.days - 1) * DAY_MS);
 }
 
 function printReport(report: UsageReport, most: number | null): void {
@@ -102,7 +107,7 @@ function cells(label: string, { tasks, reported, estimated }: UsageSum): readonl
   return [line, ['  estimated', '', ...useCells(estimated)]];
 }
 
-function useCells(use: Use): readonly string[] {
+function useCells(use: UsageTotal): readonly string[] {
   const { input, output, cacheRead, cacheWrite, reasoning } = use.usage;
   const tokens = [input, output, cacheRead, cacheWrite, reasoning];
   return [use.answers, ...tokens].map(countText).concat(costText(use));
@@ -115,7 +120,7 @@ function labelOf({ key, title }: UsageRow, by: UsageReport['by']): string {
 
 function notes(report: UsageReport): readonly string[] {
   const { total, unpricedModels, since } = report;
-  const { pricedBy } = addUse(total.reported, total.estimated);
+  const { pricedBy } = addUsageTotals(total.reported, total.estimated);
   const priced = pricedBy.length === 0 ? 'none known' : pricedBy.join('; ');
   return [
     `Prices: ${priced}.`,
@@ -158,7 +163,7 @@ function sumJson({ tasks, reported, estimated }: UsageSum) {
   return { tasks, reported: useJson(reported), estimated: useJson(estimated) };
 }
 
-function useJson(use: Use) {
+function useJson(use: UsageTotal) {
   const { costUsd: knownCostUsd, answers, usage, unpriced, pricedBy } = use;
   return { answers, usage, costUsd: knownCost(use), knownCostUsd, unpriced, pricedBy };
 }

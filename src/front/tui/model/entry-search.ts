@@ -1,4 +1,4 @@
-import { terminalText } from '../../../base/terminal-text.ts';
+import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import type { Entry } from './entry.ts';
 import { visitDropped, type ScanLog } from './earlier-entries.ts';
 import type { Transcript } from './transcript.ts';
@@ -50,7 +50,7 @@ function escaped(word: string): string {
 }
 
 function matchIn(entry: Entry, pattern: RegExp): readonly SearchMatch[] {
-  const count = [...terminalText(rawText(entry), 'prose').matchAll(pattern)].length;
+  const count = [...sanitizeForTerminal(rawText(entry), 'prose').matchAll(pattern)].length;
   return count === 0 ? [] : [{ key: entry.key, count }];
 }
 

@@ -1,4 +1,4 @@
-import { laterActivity, type Activity } from '../../../protocol/state/activity.ts';
+import { shiftActivity, type Activity } from '../../../protocol/state/activity.ts';
 import { openQuestions } from '../../../protocol/state/questions.ts';
 import { paidTokens } from '../../../protocol/model.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
@@ -53,7 +53,7 @@ export function taskRow(state: TaskState, clockShift: number): TaskRow {
     agent: spec.agent.name,
     description: spec.description,
     status: state.status,
-    activity: laterActivity(state.activity, behindMs),
+    activity: shiftActivity(state.activity, behindMs),
     openChildren: { size: state.openChildren.size },
     parkedOn: state.parkedOn,
     asks: state.questions.size === 0 ? 0 : openQuestions(state).length,

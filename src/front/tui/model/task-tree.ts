@@ -1,4 +1,4 @@
-import { clockShift, systemClock, type Clock } from '../../../base/clock.ts';
+import { measureClockShift, systemClock, type Clock } from '../../../base/clock.ts';
 import type { TaskSignal } from '../../../protocol/signal.ts';
 import type { PendingQuestion } from './pending-question.ts';
 import { hasEnded, taskRow, type TaskRow } from './task-row.ts';
@@ -76,7 +76,7 @@ export function copyTree(tree: TaskTree, task: string | null = null): TaskTree {
 export function applyToTree(tree: TaskTree, event: TaskEvent, state: TaskState): void {
   const { id } = state.spec;
   if (tree.root === null) beginTree(tree, id);
-  tree.rows.set(id, taskRow(state, clockShift(tree.clock)));
+  tree.rows.set(id, taskRow(state, measureClockShift(tree.clock)));
   const transcript = transcriptOf(tree, id);
   if (transcript !== null) applyToTranscript(transcript, event);
   switch (event.type) {
@@ -120,7 +120,7 @@ export function placeTask(
   state: TaskState,
   { isAsking }: { readonly isAsking: boolean },
 ): void {
-  const shift = clockShift(tree.clock);
+  const shift = measureClockShift(tree.clock);
   const row = taskRow(state, shift);
   const { id, status } = row;
   const wasLeft = row.endedAt === null && (status === 'interrupted' || status === 'parked');

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../base/json.ts';
 import { plural } from '../../../base/text.ts';
-import { compactionText } from '../../../protocol/compaction-text.ts';
-import { quotedItemLine, type QuotedItem } from '../../../protocol/quoted-item.ts';
+import { describeCompaction } from '../../../protocol/compaction-text.ts';
+import { summarizeQuotedItem, type QuotedItem } from '../../../protocol/quoted-item.ts';
 import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
 import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellEntry } from './entry.ts';
@@ -190,7 +190,7 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
     case 'context.summarised':
     case 'context.dropped':
     case 'summary.refused':
-      note('info', compactionText(event));
+      note('info', describeCompaction(event));
       return;
     case 'task.reused':
       add({ kind: 'answer', text: cut(event.text) });
@@ -220,7 +220,7 @@ function stateOf(error: string | null): CallState {
 function attachments(enclosed: readonly QuotedItem[] = []): {
   readonly attachments?: readonly string[];
 } {
-  return enclosed.length === 0 ? {} : { attachments: enclosed.map(quotedItemLine) };
+  return enclosed.length === 0 ? {} : { attachments: enclosed.map(summarizeQuotedItem) };
 }
 
 /** Updates the entry of a shell command, if it is still in memory. */

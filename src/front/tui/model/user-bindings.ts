@@ -1,6 +1,6 @@
 import { UsageError } from '../../../base/errors.ts';
-import { nearestFirst } from '../../../base/near-names.ts';
-import { exactLine } from '../../../base/terminal-text.ts';
+import { sortByNearness } from '../../../base/name-suggestions.ts';
+import { sanitizeLine } from '../../../base/terminal-text.ts';
 import {
   ACTIONS,
   DEFAULT_BINDINGS,
@@ -72,7 +72,7 @@ function readBinding(
 ): { readonly key: string | null; readonly problem: string | null } {
   const key = keyFromText(written);
   if (key === null) {
-    const problem = `keys.${action}: "${exactLine(written)}" is no key; keys are written like "ctrl+g", "alt+enter", "shift+tab", "pgup", "f5", "esc", "x"`;
+    const problem = `keys.${action}: "${sanitizeLine(written)}" is no key; keys are written like "ctrl+g", "alt+enter", "shift+tab", "pgup", "f5", "esc", "x"`;
     return { key, problem };
   }
   const isForEditor = binding.scope === 'anywhere' || binding.scope === 'editor';
@@ -85,8 +85,8 @@ function readBinding(
 }
 
 function unknownAction(name: string): string {
-  const valid = nearestFirst(name, [...ACTIONS]).join(', ');
-  return `unknown action "${exactLine(name)}" in [keys]; valid: ${valid}`;
+  const valid = sortByNearness(name, [...ACTIONS]).join(', ');
+  return `unknown action "${sanitizeLine(name)}" in [keys]; valid: ${valid}`;
 }
 
 /** Reports keys with two actions in the same scope, where the user gave the key to one of them. */

@@ -1,4 +1,4 @@
-import { terminalText } from '../../../base/terminal-text.ts';
+import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import { isTaskQuestion, type PendingQuestion } from '../model/pending-question.ts';
 import { treeTotals } from '../model/tree-rows.ts';
 import { attentionSequence, type AttentionMethod } from '../terminal/notification.ts';
@@ -138,7 +138,7 @@ export class PlainApp {
     }
     session.dispatch({ type: 'key-pressed', meaning: 'nothing' });
     if (!this.answer(line)) {
-      const text = terminalText(line, 'prose');
+      const text = sanitizeForTerminal(line, 'prose');
       this.lines.noteTyped(text);
       session.dispatch({ type: 'submitted', text });
     }

@@ -1,5 +1,5 @@
 import { readEnvironment } from '../../../sys/env.ts';
-import { spawnGroup } from '../../../sys/processes.ts';
+import { spawnProcessGroup } from '../../../sys/processes/process-group.ts';
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_MS = 5_000;
@@ -40,7 +40,7 @@ export async function clipboardImage(): Promise<Buffer | string> {
 
 /** Returns the output of a program; null if there is no such program. */
 async function outputOf({ program, args }: Reader): Promise<Buffer | null> {
-  const group = spawnGroup(program, args, { cwd: '/', env: readEnvironment() });
+  const group = spawnProcessGroup(program, args, { cwd: '/', env: readEnvironment() });
   const timer = setTimeout(() => void group.end({ graceMs: 0 }), MAX_MS);
   const chunks: Buffer[] = [];
   let length = 0;

@@ -11,7 +11,7 @@ import {
 } from '../model/transcript.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import type { UiMessage } from '../update/message.ts';
-import { liveBefore, liveEvents } from '../../../protocol/events/rewound.ts';
+import { liveEventFilter, selectLiveEvents } from '../../../protocol/events/rewound.ts';
 import { foldEvents } from '../../../protocol/state/fold.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 
@@ -67,14 +67,14 @@ function liveEventsOf(store: Store, id: string): (seq: number) => boolean {
     last = event.seq;
     if (event.type === 'task.rewound') rewinds.push({ seq: event.seq, to: event.to });
   });
-  return liveBefore(rewinds, last);
+  return liveEventFilter(rewinds, last);
 }
 
 /** The user's last message in a conversation; null if there is none. */
 export function readLastPrompt(store: Store, id: string): LastPrompt | null {
   const events: TaskEvent[] = [];
   store.scan(id, (event) => events.push(event));
-  const live = liveEvents(events);
+  const live = selectLiveEvents(events);
   const index = live.findLastIndex(
     (event) =>
       event.type === 'input.queued' &&

@@ -1,4 +1,4 @@
-import { exactLine } from '../../../base/terminal-text.ts';
+import { sanitizeLine } from '../../../base/terminal-text.ts';
 import { truncate } from '../../../base/text.ts';
 import type { Notify } from '../../../protocol/notify.ts';
 import type { Environment } from '../../../sys/env.ts';
@@ -64,5 +64,5 @@ const SEQUENCES: Readonly<Record<NotificationKind, (text: string) => string>> = 
 
 /** Makes one line without `;`, which separates fields, and without a digit at the start, which makes OSC 9 another command. */
 function plain(text: string): string {
-  return exactLine(text).replaceAll(';', ',').replace(/^\d/, ' $&');
+  return sanitizeLine(text).replaceAll(';', ',').replace(/^\d/, ' $&');
 }

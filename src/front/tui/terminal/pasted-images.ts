@@ -1,9 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { errorMessage } from '../../../base/errors.ts';
-import { absolutePath } from '../../../sys/paths.ts';
-import type { ShownImage } from '../../../api/session/contract.ts';
-import type { ImageDescription } from '../../../api/session/contract.ts';
+import { toAbsolutePath } from '../../../sys/files/paths.ts';
+import type { ShownImage, ImageDescription } from '../../../api/session/contract.ts';
 
 /** The limits of the images that are kept. Those of sent messages count too, since a message can be sent again. */
 const MAX_IMAGES = 20;
@@ -103,7 +102,7 @@ export function droppedImage(pasted: string, cwd: string): string | null {
   const text = pasted.trim();
   if (text === '' || text.includes('\n') || !IMAGE.test(text.replace(/['"]$/, ''))) return null;
   const path = unquotedPath(text);
-  return path === null ? null : absolutePath(path, cwd);
+  return path === null ? null : toAbsolutePath(path, cwd);
 }
 
 function unquotedPath(text: string): string | null {

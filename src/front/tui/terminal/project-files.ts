@@ -1,4 +1,4 @@
-import { exactLine } from '../../../base/terminal-text.ts';
+import { sanitizeLine } from '../../../base/terminal-text.ts';
 
 /** The directory is listed again after this long. */
 const FRESH_MS = 10_000;
@@ -89,7 +89,7 @@ function spreadOf(text: string, query: string): number | null {
 
 /** Whether a message can hold a path as it is: it ends no quote and controls no terminal. */
 export function isPlainText(path: string): boolean {
-  return !path.includes('"') && exactLine(path) === path;
+  return !path.includes('"') && sanitizeLine(path) === path;
 }
 
 /** The way in which a message names a file: `@src/a.ts`, `@"my notes.md"`. */

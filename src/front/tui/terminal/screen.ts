@@ -13,8 +13,8 @@ import {
   type TuiMouseEvent,
   type TuiMouseEventResult,
 } from '@earendil-works/pi-tui';
-import { standStill } from '../../../base/clock.ts';
-import { terminalText } from '../../../base/terminal-text.ts';
+import { pauseClockDuring } from '../../../base/clock.ts';
+import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import { printText } from '../../../sys/print.ts';
 import type { Action, Bindings } from '../model/key-bindings.ts';
 import { keyFromText } from '../model/key-names.ts';
@@ -115,13 +115,13 @@ export class Screen {
     const timer = setTimeout(resume, SUSPENDED_WITHIN_MS);
     // The signal goes to the complete job, as from a terminal: a program that started this one (npm) waits as well.
     // No time limit runs out meanwhile, so that all calls and tasks are still at work afterwards.
-    standStill(() => process.kill(0, 'SIGTSTP'));
+    pauseClockDuring(() => process.kill(0, 'SIGTSTP'));
   }
 
   private resume(): void {
     if (this.hasStopped) return;
     // A process in the background (`bg`) is suspended here once more.
-    standStill(awaitForeground);
+    pauseClockDuring(awaitForeground);
     this.tui.start();
     this.redraw();
   }
@@ -239,7 +239,7 @@ export function pastedText(sent: string): string {
     const letter = String.fromCodePoint(Number(digits)).toLowerCase();
     return /^[a-z]$/.test(letter) ? String.fromCodePoint(letter.charCodeAt(0) - 0x60) : sequence;
   });
-  return terminalText(decoded.replaceAll(/\r\n?/g, '\n'), 'prose');
+  return sanitizeForTerminal(decoded.replaceAll(/\r\n?/g, '\n'), 'prose');
 }
 
 /** The library's names of what its editor does, and the actions of our key bindings. */

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { errorMessage } from '../../../base/errors.ts';
 import { formatDuration } from '../../../base/text.ts';
 import { readEnvironment } from '../../../sys/env.ts';
-import { spawnGroup } from '../../../sys/processes.ts';
+import { spawnProcessGroup } from '../../../sys/processes/process-group.ts';
 
 /** The time from asking a command to end to killing it. */
 const GRACE_MS = 2_000;
@@ -26,7 +26,7 @@ export function startShellProcess(
   const shell = environment['SHELL'] ?? '';
   const output = new OutputBuffer();
   const startedAt = performance.now();
-  const group = spawnGroup(isAbsolute(shell) ? shell : '/bin/sh', ['-c', command], {
+  const group = spawnProcessGroup(isAbsolute(shell) ? shell : '/bin/sh', ['-c', command], {
     cwd,
     env: environment,
   });

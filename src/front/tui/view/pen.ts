@@ -1,4 +1,4 @@
-import { exactLine, terminalText } from '../../../base/terminal-text.ts';
+import { sanitizeLine, sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import { runLines, type CodeRun } from './highlighter.ts';
 import { PLAIN, type TextRole, type Theme } from './theme.ts';
 
@@ -35,12 +35,12 @@ export class Pen {
 
   /** Draws prose. Characters that control a terminal are dropped. */
   prose(role: TextRole, text: string): string {
-    return this.paint(role, onOneLine(terminalText(text, 'prose')));
+    return this.paint(role, onOneLine(sanitizeForTerminal(text, 'prose')));
   }
 
   /** Draws commands and paths. Nothing of them is dropped. */
   exact(role: TextRole, text: string): string {
-    return this.paint(role, expandTabs(exactLine(text)));
+    return this.paint(role, expandTabs(sanitizeLine(text)));
   }
 
   /** Draws a block of plain code. `isOpen` means that it still grows; its roles are known at its end. */
@@ -59,7 +59,7 @@ export class Pen {
 
 /** Makes text plain and keeps its lines. */
 export function plainLines(text: string): string {
-  return expandTabs(terminalText(text, 'prose'));
+  return expandTabs(sanitizeForTerminal(text, 'prose'));
 }
 
 function onOneLine(text: string): string {

@@ -1,4 +1,4 @@
-import { exactLine } from '../../../base/terminal-text.ts';
+import { sanitizeLine } from '../../../base/terminal-text.ts';
 import type { PermissionQuestion, Question } from '../../../protocol/question.ts';
 import type { Action, Bindings } from '../model/key-bindings.ts';
 import { keyHint, keysOf } from '../model/key-names.ts';
@@ -85,7 +85,7 @@ const SCROLL_KEYS = ['ask-up', 'ask-down', 'page-up', 'page-down'] as const;
 /** The rule that "always" would add, if it does not fit beside its key; null otherwise. */
 function longRule(question: PendingQuestion, { width, bindings }: QuestionStyle): string | null {
   if (!offersAlways(question) || question.rule === null) return null;
-  const [hint = ''] = keyHint(bindings, 'answer-always', `always: ${exactLine(question.rule)}`);
+  const [hint = ''] = keyHint(bindings, 'answer-always', `always: ${sanitizeLine(question.rule)}`);
   return visibleWidth(hint) > width - BORDER_WIDTH ? question.rule : null;
 }
 
@@ -128,7 +128,7 @@ function keyLines(
       ...line(...mode),
     ];
   const always = offersAlways(question)
-    ? hint('answer-always', `always: ${exactLine(question.rule ?? '')}`)
+    ? hint('answer-always', `always: ${sanitizeLine(question.rule ?? '')}`)
     : [];
   return [...line(once, no, why, later), ...always, ...line(...mode)];
 }
@@ -141,7 +141,10 @@ function modeHints(
   if (modeToGrant === undefined) return [];
   const { agent, mode, scopes } = modeToGrant;
   return [
-    hint('answer-mode', `let ${exactLine(agent)} run in its mode, ${mode}, in this conversation`),
+    hint(
+      'answer-mode',
+      `let ${sanitizeLine(agent)} run in its mode, ${mode}, in this conversation`,
+    ),
     ...(scopes.includes('user')
       ? [hint('answer-mode-user', 'the same in every conversation')]
       : []),

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { exactLine } from '../../../base/terminal-text.ts';
+import { sanitizeLine } from '../../../base/terminal-text.ts';
 import type { PermissionQuestion, ProposedEdit } from '../../../protocol/question.ts';
 import { markdownLines } from './markdown.ts';
 import type { PendingQuestion } from '../model/pending-question.ts';
@@ -45,7 +45,7 @@ export function askedLines(
     ...whole(question).flatMap((text) => text.split('\n').flatMap(exact)),
     ...question.edits.flatMap((edit) => editLines(edit, pen)).flatMap(over),
     ...over(pen.prose('dim', question.reason)),
-    ...(rule === null ? [] : over(pen.prose('dim', `always: ${exactLine(rule)}`))),
+    ...(rule === null ? [] : over(pen.prose('dim', `always: ${sanitizeLine(rule)}`))),
   ];
 }
 

@@ -1,7 +1,6 @@
 import { deferred } from '../../../base/async.ts';
 import type { Deadline, Deadlines } from '../../../base/deadlines.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
-import type { ResponseBody } from '../../../sys/http-types.ts';
 import { StreamMeter, type AnswerCaps } from './answer-caps.ts';
 import {
   IncompleteAnswerError,
@@ -10,6 +9,7 @@ import {
   ReportedError,
   AnswerTooLargeError,
 } from '../errors/answer-errors.ts';
+import type { ResponseBody } from '../../../sys/http/http-types.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 import { EventStreamParser, type WireEvent } from './event-stream.ts';
 import { parseEventJson } from './lenient-json.ts';

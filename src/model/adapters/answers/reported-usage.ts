@@ -1,4 +1,4 @@
-import { counted, type Usage, type UsageMissing } from '../../../protocol/model.ts';
+import { toCount, type Usage, type UsageMissing } from '../../../protocol/model.ts';
 
 /** The token counts that a server reports. A field that it did not send is absent. */
 export interface ReportedUsage {
@@ -38,5 +38,5 @@ export function toUsage(reported: ReportedUsage): {
 
 /** Limits a count: a negative number would raise a budget, and sums have to stay finite. */
 function clampCount(tokens: number | undefined): number {
-  return Math.min(counted(tokens), Number.MAX_SAFE_INTEGER);
+  return Math.min(toCount(tokens), Number.MAX_SAFE_INTEGER);
 }

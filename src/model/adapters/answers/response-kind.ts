@@ -1,5 +1,5 @@
-import type { HttpResponse, ResponseBody } from '../../../sys/http-types.ts';
 import { isWebPage } from '../errors/markup.ts';
+import type { HttpResponse, ResponseBody } from '../../../sys/http/http-types.ts';
 
 /** Matches the content types with which no server and no proxy sends a web page. */
 const ANSWER_TYPE = /^(?:text\/event-stream|application\/(?:[\w.+-]+\+)?(?:x-)?(?:nd)?json)/i;

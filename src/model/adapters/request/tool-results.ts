@@ -1,9 +1,9 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { escapeTags } from '../../../base/control-tags.ts';
 import type { ToolMessage, ToolResultPart } from '../../../protocol/message.ts';
-import { withBoundary } from '../../../protocol/outside-text.ts';
 import type { PromptRules } from '../protocol-adapter.ts';
 import type { FilesByPart } from './attached-files.ts';
+import { addBoundary } from '../../../protocol/outside-text.ts';
 
 type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
 
@@ -65,5 +65,5 @@ function boundedText(part: ToolResultPart): string {
   if (nonce === undefined) return text;
   const escaped = escapedTexts.get(part) ?? escapeTags(text);
   escapedTexts.set(part, escaped);
-  return withBoundary(escaped, nonce);
+  return addBoundary(escaped, nonce);
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { MusterError } from '../../../base/errors.ts';
 import { truncate } from '../../../base/text.ts';
-import { isInside } from '../../../sys/paths.ts';
+import { isInside } from '../../../sys/files/paths.ts';
 import { parseGlobList, type ListedGlob } from './glob-list.ts';
 import { createNameMatcher, type NameMatcher } from './name-matcher.ts';
 import { findGroup } from './glob-syntax.ts';

@@ -1,4 +1,4 @@
-import { absolutePath } from '../../../sys/paths.ts';
+import { toAbsolutePath } from '../../../sys/files/paths.ts';
 import { findGroup } from './glob-syntax.ts';
 
 /** A glob and the directory in which it begins. */
@@ -29,7 +29,7 @@ export function splitGlob(glob: string, directory: string): SplitGlob {
   const leading = fixed.join('/');
   const here = text.startsWith('/') ? '/' : '.';
   return {
-    base: absolutePath(leading === '' ? here : leading, directory),
+    base: toAbsolutePath(leading === '' ? here : leading, directory),
     glob: `/${[...rest, ...(isDirectory ? ['**'] : [])].join('/')}`,
   };
 }

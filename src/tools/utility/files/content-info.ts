@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { plural } from '../../../base/text.ts';
-import type { OpenFile } from '../../../sys/open-in-roots.ts';
-import { fileChunks } from '../../../sys/read-file.ts';
+import type { OpenFile } from '../../../sys/files/open-in-roots.ts';
+import { fileChunks } from '../../../sys/files/read-file.ts';
 import { detectBinaryKind, SAMPLE_BYTES } from '../../shared/file-text.ts';
 import { MAX_EDIT_BYTES } from '../../shared/file-content.ts';
 import { markedEncoding, Transcoder } from '../../shared/text-encoding.ts';

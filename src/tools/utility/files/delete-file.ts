@@ -3,11 +3,15 @@ import { NO_ACCESS } from '../../../protocol/permission.ts';
 import { basename, dirname } from 'node:path';
 import { errorInfo, MusterError } from '../../../base/errors.ts';
 import type { FileChange, ToolContext, ToolOutput } from '../../../protocol/tool.ts';
-import { entryStats, withEntry, type HeldEntry } from '../../../sys/entry-in-roots.ts';
-import { fileError } from '../../../sys/file-errors.ts';
-import { holdDirectory, type HeldDirectory } from '../../../sys/held-directory.ts';
-import { absolutePath, displayPath } from '../../../sys/paths.ts';
-import { isSameFile, requireExpected, syncDirectory } from '../../../sys/write-file.ts';
+import {
+  readEntryStats,
+  withHeldEntry,
+  type HeldEntry,
+} from '../../../sys/files/entry-in-roots.ts';
+import { toFileError } from '../../../sys/files/file-errors.ts';
+import { holdDirectory, type HeldDirectory } from '../../../sys/files/held-directory.ts';
+import { toAbsolutePath, displayPath } from '../../../sys/files/paths.ts';
+import { isSameFile, requireExpected, syncDirectory } from '../../../sys/files/write-file.ts';
 import { defineTool } from '../../shared/define-tool.ts';
 import { FILE_PATH, FILE_PATH_ALIASES } from '../../shared/common-arguments.ts';
 import { savePreviousContent, permissionBits } from '../../shared/previous-content.ts';
@@ -28,14 +32,14 @@ export const deleteFileTool = defineTool({
     required: ['file_path'],
   },
   aliases: FILE_PATH_ALIASES,
-  describe: (input, { cwd }) => ({ ...NO_ACCESS, writes: [absolutePath(input.file_path, cwd)] }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, writes: [toAbsolutePath(input.file_path, cwd)] }),
   async run(input, context) {
-    const path = absolutePath(input.file_path, context.cwd);
+    const path = toAbsolutePath(input.file_path, context.cwd);
     try {
-      return await withEntry(path, context, async (entry) => {
+      return await withHeldEntry(path, context, async (entry) => {
         const { stats } = entry;
         if (stats === undefined) throw new MusterError('NOT_FOUND', `${path} does not exist`);
-        const withheld = [context.withheldBelow({ asked: path, real: entry.real })];
+        const withheld = [context.excludedPathsBelow({ asked: path, real: entry.real })];
         const { recursive = false } = input;
         const tree = await readFileTree({ ...entry, stats }, { recursive, withheld }, context);
         return await deleteTree(entry, tree, context);
@@ -107,12 +111,12 @@ function removeFrom(directory: HeldDirectory, { real, stats }: TreeEntry): void 
   const name = basename(real);
   try {
     if (stats.isFile()) requireExpected(real, directory.at(name), stats);
-    const found = entryStats(directory, name);
+    const found = readEntryStats(directory, name);
     if (found === undefined || !isSameEntry(found, stats)) throw changedError(real);
     if (stats.isDirectory()) rmdirSync(directory.at(name));
     else unlinkSync(directory.at(name));
   } catch (thrown) {
-    throw fileError(real, thrown);
+    throw toFileError(real, thrown);
   }
 }
 

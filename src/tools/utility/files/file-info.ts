@@ -4,11 +4,11 @@ import { basename, dirname } from 'node:path';
 import { MusterError } from '../../../base/errors.ts';
 import { plural } from '../../../base/text.ts';
 import type { ToolContext } from '../../../protocol/tool.ts';
-import { namesIn } from '../../../sys/directory-names.ts';
-import { fileKind } from '../../../sys/file-errors.ts';
-import { inDirectory, placeInRoots } from '../../../sys/open-in-roots.ts';
-import { absolutePath, displayName, displayPath } from '../../../sys/paths.ts';
-import { withFile } from '../../../sys/read-file.ts';
+import { firstDirectoryNames } from '../../../sys/files/directory-names.ts';
+import { describeFileType } from '../../../sys/files/file-errors.ts';
+import { withHeldDirectory, requirePathInRoots } from '../../../sys/files/open-in-roots.ts';
+import { toAbsolutePath, displayName, displayPath } from '../../../sys/files/paths.ts';
+import { withFile } from '../../../sys/files/read-file.ts';
 import { defineTool } from '../../shared/define-tool.ts';
 import { FILE_PATH, FILE_PATH_ALIASES } from '../../shared/common-arguments.ts';
 import { addPathSuggestion } from '../../shared/path-suggestions.ts';
@@ -26,9 +26,9 @@ export const fileInfoTool = defineTool({
     'Kind, size, time, mode and link target of a path; of a file also encoding, lines and sha256.',
   input: { type: 'object', properties: { file_path: FILE_PATH }, required: ['file_path'] },
   aliases: FILE_PATH_ALIASES,
-  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: [absolutePath(input.file_path, cwd)] }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: [toAbsolutePath(input.file_path, cwd)] }),
   async run(input, context) {
-    const path = absolutePath(input.file_path, context.cwd);
+    const path = toAbsolutePath(input.file_path, context.cwd);
     try {
       return { text: await describePath(path, context) };
     } catch (thrown) {
@@ -39,7 +39,7 @@ export const fileInfoTool = defineTool({
 
 async function describePath(path: string, context: ToolContext): Promise<string> {
   const shown = displayPath(path, context.cwd);
-  const { real } = placeInRoots(path, context, { mayBeMissing: true });
+  const { real } = requirePathInRoots(path, context, { mayBeMissing: true });
   const target = linkTarget(path, context);
   const link = target === undefined ? [] : [`${shown}: a link -> ${displayName(target)}`];
   const stats = statsOf(real, context);
@@ -62,7 +62,7 @@ async function describePath(path: string, context: ToolContext): Promise<string>
 function linkTarget(path: string, { roots }: ToolContext): string | undefined {
   if (roots.includes(path)) return undefined;
   try {
-    return inDirectory(dirname(path), { roots }, (directory, real) => {
+    return withHeldDirectory(dirname(path), { roots }, (directory, real) => {
       const entry = directory.at(basename(path));
       const isLink = lstatSync(entry, { throwIfNoEntry: false })?.isSymbolicLink() === true;
       return isLink && real === dirname(path) ? readlinkSync(entry) : undefined;
@@ -76,9 +76,9 @@ function linkTarget(path: string, { roots }: ToolContext): string | undefined {
 
 function statsOf(real: string, { roots }: ToolContext): BigIntStats | undefined {
   if (roots.includes(real)) {
-    return inDirectory(real, { roots }, (root) => statSync(root.at('.'), { bigint: true }));
+    return withHeldDirectory(real, { roots }, (root) => statSync(root.at('.'), { bigint: true }));
   }
-  return inDirectory(dirname(real), { roots }, (directory) =>
+  return withHeldDirectory(dirname(real), { roots }, (directory) =>
     lstatSync(directory.at(basename(real)), { bigint: true, throwIfNoEntry: false }),
   );
 }
@@ -88,7 +88,7 @@ function describeEntry(shown: string, stats: BigIntStats): readonly string[] {
   const mode = (stats.mode & PERMISSION_BITS).toString(8).padStart(4, '0');
   const names = stats.isFile() && stats.nlink > 1n ? `, ${stats.nlink} names (hard links)` : '';
   return [
-    `${shown}: ${fileKind(stats)}${size}`,
+    `${shown}: ${describeFileType(stats)}${size}`,
     `changed ${timeOf(stats)}, mode ${mode}, owner ${stats.uid}:${stats.gid}${names}`,
   ];
 }
@@ -109,9 +109,9 @@ async function describeInside(
 }
 
 function countEntries(path: string, context: ToolContext): string {
-  return inDirectory(path, context, (directory, real) => {
-    const withheld = context.withheldBelow({ asked: path, real });
-    const names = namesIn(directory.at('.'));
+  return withHeldDirectory(path, context, (directory, real) => {
+    const withheld = context.excludedPathsBelow({ asked: path, real });
+    const names = firstDirectoryNames(directory.at('.'));
     const count = names.filter((name) => withheld?.(name) === undefined).length;
     const atLeast = names.length === MAX_NAMES ? 'at least ' : '';
     return `${atLeast}${plural(count, 'entry', 'entries')}`;

@@ -2,11 +2,11 @@ import { closeSync, opendirSync, type BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import { MusterError } from '../../../base/errors.ts';
 import { plural } from '../../../base/text.ts';
-import type { ToolContext, Withheld } from '../../../protocol/tool.ts';
-import { entryStats, type HeldEntry } from '../../../sys/entry-in-roots.ts';
-import { holdDirectory, type HeldDirectory } from '../../../sys/held-directory.ts';
-import { openHeldFile } from '../../../sys/open-in-roots.ts';
-import { displayPath } from '../../../sys/paths.ts';
+import type { ToolContext, PathExclusion } from '../../../protocol/tool.ts';
+import { readEntryStats, type HeldEntry } from '../../../sys/files/entry-in-roots.ts';
+import { holdDirectory, type HeldDirectory } from '../../../sys/files/held-directory.ts';
+import { openHeldFile } from '../../../sys/files/open-in-roots.ts';
+import { displayPath } from '../../../sys/files/paths.ts';
 import { requireNotStale } from '../../shared/change-file.ts';
 import { fileFingerprint, MAX_EDIT_BYTES } from '../../shared/file-content.ts';
 
@@ -29,7 +29,7 @@ export interface TreeEntry {
 export interface TreeLimits {
   readonly recursive: boolean;
   /** The rules that withhold paths, for each location from which or to which the tree goes. */
-  readonly withheld: readonly (Withheld | null)[];
+  readonly withheld: readonly (PathExclusion | null)[];
 }
 
 /**
@@ -82,7 +82,7 @@ class TreeReader {
       for (const name of names(directory)) {
         this.context.signal.throwIfAborted();
         if (!this.limits.recursive) throw this.notEmpty();
-        const stats = entryStats(directory, name);
+        const stats = readEntryStats(directory, name);
         if (stats === undefined) throw this.unreadable(join(path, name));
         await this.add(join(path, name), directory, stats);
       }

@@ -3,12 +3,16 @@ import { NO_ACCESS } from '../../../protocol/permission.ts';
 import { join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../../base/errors.ts';
 import type { FileChange, ToolContext, ToolOutput } from '../../../protocol/tool.ts';
-import { noteOwnWrite } from '../../../sys/own-writes.ts';
-import { entryStats, withEntry, type HeldEntry } from '../../../sys/entry-in-roots.ts';
-import { fileKind } from '../../../sys/file-errors.ts';
-import { absolutePath, displayPath, isInside } from '../../../sys/paths.ts';
-import { withFile } from '../../../sys/read-file.ts';
-import { isSameFile, requireExpected, syncDirectory } from '../../../sys/write-file.ts';
+import { recordOwnWrite } from '../../../sys/files/own-writes.ts';
+import {
+  readEntryStats,
+  withHeldEntry,
+  type HeldEntry,
+} from '../../../sys/files/entry-in-roots.ts';
+import { describeFileType } from '../../../sys/files/file-errors.ts';
+import { toAbsolutePath, displayPath, isInside } from '../../../sys/files/paths.ts';
+import { withFile } from '../../../sys/files/read-file.ts';
+import { isSameFile, requireExpected, syncDirectory } from '../../../sys/files/write-file.ts';
 import { requireRead } from '../../shared/change-file.ts';
 import { defineTool } from '../../shared/define-tool.ts';
 import { FILE_PATH } from '../../shared/common-arguments.ts';
@@ -50,13 +54,13 @@ export const moveFileTool = defineTool({
   },
   describe: (input, { cwd }) => ({
     ...NO_ACCESS,
-    writes: [absolutePath(input.source, cwd), absolutePath(input.destination, cwd)],
+    writes: [toAbsolutePath(input.source, cwd), toAbsolutePath(input.destination, cwd)],
   }),
   async run({ overwrite = false, recursive = false, ...input }, context) {
-    const source = absolutePath(input.source, context.cwd);
-    const destination = absolutePath(input.destination, context.cwd);
+    const source = toAbsolutePath(input.source, context.cwd);
+    const destination = toAbsolutePath(input.destination, context.cwd);
     try {
-      return await withEntry(source, context, async (from) => {
+      return await withHeldEntry(source, context, async (from) => {
         if (from.stats === undefined) {
           throw new MusterError('NOT_FOUND', `${source} does not exist`);
         }
@@ -91,15 +95,15 @@ async function moveTo(
     throw new MusterError('INVALID_PARAM', message);
   }
   const withheld = [
-    context.withheldBelow({ asked: source, real: from.real }),
-    context.withheldBelow({ asked: destination, real: realTo }),
+    context.excludedPathsBelow({ asked: source, real: from.real }),
+    context.excludedPathsBelow({ asked: destination, real: realTo }),
   ];
   const tree = await readFileTree(from, { recursive, withheld }, context);
   const use = async (to: HeldEntry): Promise<ToolOutput> => {
     const before = await prepareReplacement(from, to, { destination, overwrite }, context);
     return await rename(from, to, { tree, before }, context);
   };
-  return await withEntry(destination, context, use, { makeParents: true });
+  return await withHeldEntry(destination, context, use, { makeParents: true });
 }
 
 /** The file that a move replaces. */
@@ -119,7 +123,7 @@ async function prepareReplacement(
   const shown = displayPath(destination, context.cwd);
   if (!to.stats.isFile() || !from.stats.isFile()) {
     const hint = to.stats.isDirectory() ? ': destination is the whole new path' : '';
-    const message = `${shown} exists already and is ${fileKind(to.stats)}${hint}`;
+    const message = `${shown} exists already and is ${describeFileType(to.stats)}${hint}`;
     throw new MusterError('CONFLICT', message);
   }
   if (!overwrite) {
@@ -153,7 +157,7 @@ async function rename(
     context.files.willWrite(path, hash);
     context.files.willRemove(real);
   }
-  const found = entryStats(from.directory, from.name);
+  const found = readEntryStats(from.directory, from.name);
   if (found === undefined || !isSameFile(found, from.stats)) throw changedError(from.real);
   requireExpected(to.real, to.directory.at(to.name), to.stats ?? 'nothing');
   renameWithin(from, to);
@@ -180,7 +184,7 @@ async function rename(
 function renameWithin(from: HeldEntry, to: HeldEntry): void {
   try {
     renameSync(from.directory.at(from.name), to.directory.at(to.name));
-    noteOwnWrite(to.real);
+    recordOwnWrite(to.real);
   } catch (thrown) {
     if (systemErrorCode(thrown) !== 'EXDEV') throw thrown;
     const message = `${to.real} is on another file system than ${from.real}: use Bash (mv)`;

@@ -1,5 +1,5 @@
 import { MusterError } from '../../../base/errors.ts';
-import { nearestFirst } from '../../../base/near-names.ts';
+import { sortByNearness } from '../../../base/name-suggestions.ts';
 import { plural, truncate } from '../../../base/text.ts';
 import type { JsonNode } from './json-tree.ts';
 
@@ -48,7 +48,7 @@ function member(node: JsonNode, name: string, before: string): JsonNode {
   if (node.kind !== 'object') throw notFoundError(before, `${kindOf(node)}, which has no names`);
   const found = node.members.findLast((each) => each.name === name);
   if (found !== undefined) return found.value;
-  const names = nearestFirst(name, [...new Set(node.members.map((each) => each.name))]);
+  const names = sortByNearness(name, [...new Set(node.members.map((each) => each.name))]);
   const shown = names.slice(0, MAX_NAMED).map((each) => JSON.stringify(truncate(each, MAX_NAME)));
   const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
   const has = shown.length === 0 ? 'it is empty' : `it has ${shown.join(', ')}${more}`;

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../../src/base/errors.ts';
-import { TASK_VARIABLE } from '../../../../src/sys/command-environment.ts';
 import { agentText, makeWorld } from './agents-world.ts';
+import { TASK_VARIABLE } from '../../../../src/sys/processes/command-environment.ts';
 
 const REVIEWER = agentText(
   'name: reviewer',

@@ -16,7 +16,7 @@ import {
 } from '../../../../src/front/cli/commands/doctor/machine-checks.ts';
 import { modelsCommand } from '../../../../src/front/cli/commands/models.ts';
 import type { Environment } from '../../../../src/sys/env.ts';
-import { noSandbox } from '../../../../src/sys/sandbox/sandbox.ts';
+import { createUnavailableSandbox } from '../../../../src/sys/sandbox/sandbox.ts';
 import { makePlace } from '../../../config/support.ts';
 import { reportModels } from '../../../../src/api/setup/models-report.ts';
 
@@ -191,7 +191,7 @@ describe('doctor', () => {
       ...probes,
       nodeVersion: '20.0.0',
       ripgrep: () => Promise.reject(new Error('no binary')),
-      sandbox: () => noSandbox('bwrap is not installed', 'apt install bubblewrap'),
+      sandbox: () => createUnavailableSandbox('bwrap is not installed', 'apt install bubblewrap'),
       agents: () =>
         Promise.resolve({
           loaded: 6,

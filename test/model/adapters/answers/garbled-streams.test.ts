@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { createAdapter } from '../../../../src/model/adapters/adapter.ts';
 import { toolCalls, userMessage } from '../../../../src/protocol/message.ts';
 import type { ModelPart } from '../../../../src/protocol/model.ts';
-import type { HttpResponse } from '../../../../src/sys/http-types.ts';
-import { PlainHeaders } from '../../../../src/sys/plain-headers.ts';
 import { adapterDeps, collect, request, sse, withoutPings } from '../support.ts';
 import { WIRES, type Wire } from '../wires.ts';
+import type { HttpResponse } from '../../../../src/sys/http/http-types.ts';
+import { HeaderMap } from '../../../../src/sys/http/header-map.ts';
 
 /** What comes of an answer whose body comes in these pieces. */
 function read(wire: Wire, pieces: readonly Uint8Array[]): Promise<ModelPart[]> {
@@ -25,7 +25,7 @@ function streamed(pieces: readonly Uint8Array[]): HttpResponse {
     status: 200,
     statusText: 'OK',
     ok: true,
-    headers: new PlainHeaders({ 'content-type': 'text/event-stream' }),
+    headers: new HeaderMap({ 'content-type': 'text/event-stream' }),
     body: { read: async () => left.shift() ?? null, cancel: async () => {} },
     text: async () => '',
     json: async () => null,

@@ -111,12 +111,12 @@ describe('DeleteFile', () => {
   test('a directory with a withheld path stays complete', async () => {
     const work = makeWorkspace();
     for (const name of ['d/a', 'd/b/secret', 'd/c']) work.write(name, name);
-    const withheldBelow: ToolContext['withheldBelow'] = () => (path) =>
+    const excludedPathsBelow: ToolContext['excludedPathsBelow'] = () => (path) =>
       path === 'b/secret' ? 'deny rule `Edit(d/b/secret)` (--deny)' : undefined;
     const output = await work.call(
       'DeleteFile',
       { file_path: 'd', recursive: true },
-      { withheldBelow },
+      { excludedPathsBelow: excludedPathsBelow },
     );
     expect(output).toEqual({
       text: 'd/b/secret may not be moved or deleted with its directory (deny rule `Edit(d/b/secret)` (--deny)). Nothing was done: name the files and directories that you mean.',

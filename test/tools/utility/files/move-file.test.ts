@@ -154,12 +154,12 @@ describe('MoveFile', () => {
   test('a withheld path at either end keeps the directory where it is', async () => {
     const work = makeWorkspace();
     work.write('d/config.toml', '');
-    const withheldBelow: ToolContext['withheldBelow'] = ({ real }) =>
+    const excludedPathsBelow: ToolContext['excludedPathsBelow'] = ({ real }) =>
       real === work.path('.cargo') ? () => 'it is a protected path' : null;
     const output = await work.call(
       'MoveFile',
       { source: 'd', destination: '.cargo', recursive: true },
-      { withheldBelow },
+      { excludedPathsBelow: excludedPathsBelow },
     );
     expect(output).toMatchObject({
       text: expect.stringContaining('(it is a protected path). Nothing was done'),

@@ -1,6 +1,6 @@
 import type { AgentsCheckReport } from '../../../../api/agents/check-agents.ts';
-import { jsonText } from '../../../../base/json-text.ts';
-import { exactLine } from '../../../../base/terminal-text.ts';
+import { sanitizeLine } from '../../../../base/terminal-text.ts';
+import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { plural } from '../../../../base/text.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
@@ -46,7 +46,7 @@ export const agentsCheckCommand = defineCommand({
     const ok = !report.findings.some(
       ({ severity }) => severity === 'error' || (strict && severity === 'warning'),
     );
-    context.out(json ? `${jsonText({ ok, ...report }, 2)}\n` : asText(report, context));
+    context.out(json ? `${toPrintableJson({ ok, ...report }, 2)}\n` : asText(report, context));
     return ok ? 0 : 1;
   },
 });
@@ -73,7 +73,7 @@ function untrustedLines(untrusted: readonly Finding[], shown: (path: string) => 
   const groups = [...Map.groupBy(untrusted, ({ message }) => message)];
   const lines = groups.map(([message, findings]) => {
     const paths = [...new Set(findings.map(({ path }) => path))].map(shown);
-    return `note: ${pathGroup(paths)}: ${exactLine(message)} [untrusted]\n`;
+    return `note: ${pathGroup(paths)}: ${sanitizeLine(message)} [untrusted]\n`;
   });
   return lines.length === 0 ? '' : `${lines.join('')}\n`;
 }
@@ -81,10 +81,10 @@ function untrustedLines(untrusted: readonly Finding[], shown: (path: string) => 
 function findingLines(finding: Finding, several: boolean): string {
   const { agent, code, fix, line, message, severity } = finding;
   const where = line === null ? '' : `line ${line}: `;
-  const who = several && agent !== null ? `${exactLine(agent)}: ` : '';
+  const who = several && agent !== null ? `${sanitizeLine(agent)}: ` : '';
   const lines = [
-    `  ${severity.padEnd(WIDEST)}  ${where}${who}${exactLine(message)} [${code}]`,
-    ...(fix === null ? [] : [`  ${' '.repeat(WIDEST)}  → ${exactLine(fix)}`]),
+    `  ${severity.padEnd(WIDEST)}  ${where}${who}${sanitizeLine(message)} [${code}]`,
+    ...(fix === null ? [] : [`  ${' '.repeat(WIDEST)}  → ${sanitizeLine(fix)}`]),
   ];
   return lines.map((each) => `${each}\n`).join('');
 }

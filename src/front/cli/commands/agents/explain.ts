@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { jsonText } from '../../../../base/json-text.ts';
-import { exactLine } from '../../../../base/terminal-text.ts';
+import { toPrintableJson } from '../../../../base/printable-json.ts';
+import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import type { AgentExplanation, ExplainedLimit } from '../../../../api/explain/explain-agent.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import { factLines, type Fact } from '../../layout.ts';
@@ -49,7 +49,7 @@ export const agentsExplainCommand = defineCommand({
       flags,
       addDirs: addDirs.map((path) => resolve(context.cwd, path)),
     });
-    context.out(json ? `${jsonText(explained, 2)}\n` : asText(explained, context));
+    context.out(json ? `${toPrintableJson(explained, 2)}\n` : asText(explained, context));
     return explained.call.verdict === 'deny' ? 1 : 0;
   },
 });
@@ -57,7 +57,7 @@ export const agentsExplainCommand = defineCommand({
 function asText(explained: AgentExplanation, { cwd, home }: CommandContext): string {
   const { name, origin, background, inactive } = explained;
   return factLines([
-    ['agent', exactLine(name)],
+    ['agent', sanitizeLine(name)],
     ['file', `${shownPath(origin.path, cwd, home)} (${shownOrigin(origin)})`],
     ...callFacts(explained),
     ...(explained.unlisted ? [['chosen', 'by people only: no model sees it'] as const] : []),
@@ -69,10 +69,10 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
     ['background', background ? 'unless the call says otherwise' : 'only if the call says so'],
     ['reuse', reuseText(explained)],
     ...contextFacts(explained),
-    ...explained.warnings.map((message): Fact => ['note', exactLine(message)]),
+    ...explained.warnings.map((message): Fact => ['note', sanitizeLine(message)]),
     ...inactive.map(({ field, consequence }): Fact => {
       const what = consequence ?? 'Muster does not use it.';
-      return ['no effect', `${exactLine(field)}: ${exactLine(what)}`];
+      return ['no effect', `${sanitizeLine(field)}: ${sanitizeLine(what)}`];
     }),
   ]);
 }
@@ -83,53 +83,53 @@ function reuseText({ reuse: { on, from } }: AgentExplanation): string {
 }
 
 function memoryFacts({ memory }: AgentExplanation): readonly Fact[] {
-  return memory === null ? [] : [['notes', `${exactLine(memory.directory)} (${memory.scope})`]];
+  return memory === null ? [] : [['notes', `${sanitizeLine(memory.directory)} (${memory.scope})`]];
 }
 
 const VERDICT_WORDS = { deny: 'refused', ask: 'asked about' } as const;
 
 function callFacts({ call: { reason, verdict } }: AgentExplanation): readonly Fact[] {
-  return verdict === 'allow' ? [] : [[VERDICT_WORDS[verdict], exactLine(reason)]];
+  return verdict === 'allow' ? [] : [[VERDICT_WORDS[verdict], sanitizeLine(reason)]];
 }
 
 function toolFacts({ tools, delegatesTo }: AgentExplanation): readonly Fact[] {
   return [
-    ['tools', exactLine(tools.names.join(', ')) || 'none'],
+    ['tools', sanitizeLine(tools.names.join(', ')) || 'none'],
     ...tools.dropped.map(({ name, reason }): Fact => [
       'not available',
-      `${exactLine(name)}: ${exactLine(reason)}`,
+      `${sanitizeLine(name)}: ${sanitizeLine(reason)}`,
     ]),
-    ...tools.unknown.map((message): Fact => ['unknown', exactLine(message)]),
-    ['delegates to', exactLine(delegatesTo.join(', ')) || 'nobody'],
+    ...tools.unknown.map((message): Fact => ['unknown', sanitizeLine(message)]),
+    ['delegates to', sanitizeLine(delegatesTo.join(', ')) || 'nobody'],
   ];
 }
 
 function grantedText({ grantedBy }: AgentExplanation['rights']): string {
-  return grantedBy === null ? '' : `; granted by ${exactLine(grantedBy)}`;
+  return grantedBy === null ? '' : `; granted by ${sanitizeLine(grantedBy)}`;
 }
 
 function rightsFacts({ rights }: AgentExplanation): readonly Fact[] {
   const { asked, mode, parentMode, refusesQuestions, disallowedTools, rules, roots } = rights;
   const { callLimits } = rights;
   const request =
-    asked === null ? 'its file requests none' : `its file requests ${exactLine(asked)}`;
+    asked === null ? 'its file requests none' : `its file requests ${sanitizeLine(asked)}`;
   return [
     ['mode', `${mode} (${request}; its parent has ${parentMode}${grantedText(rights)})`],
     ...(refusesQuestions ? [['asks', 'nobody: calls that would ask are refused'] as const] : []),
     ...(disallowedTools.length === 0
       ? []
-      : [['denied', exactLine(disallowedTools.join(', '))] as const]),
+      : [['denied', sanitizeLine(disallowedTools.join(', '))] as const]),
     ...callLimits.map(({ tool, rules: covering, newFiles, where }): Fact => {
       const ways = [...covering, ...(newFiles ? ['files that do not exist yet'] : [])];
-      return ['limited', exactLine(`${tool} to ${ways.join(', ') || 'no call'} (${where})`)];
+      return ['limited', sanitizeLine(`${tool} to ${ways.join(', ') || 'no call'} (${where})`)];
     }),
     ...(['deny', 'ask', 'allow'] as const).flatMap((list) =>
       rules[list].map(({ rule, where }): Fact => [
         `rule: ${list}`,
-        `${exactLine(rule)} (${exactLine(where)})`,
+        `${sanitizeLine(rule)} (${sanitizeLine(where)})`,
       ]),
     ),
-    ...roots.map((root): Fact => ['works in', exactLine(root)]),
+    ...roots.map((root): Fact => ['works in', sanitizeLine(root)]),
     ['network', rights.network ? 'available to commands' : 'not available to commands'],
     ['depth', `${rights.depth} of at most ${rights.maxDepth}`],
   ];
@@ -138,11 +138,11 @@ function rightsFacts({ rights }: AgentExplanation): readonly Fact[] {
 function modelFacts({ model }: AgentExplanation): readonly Fact[] {
   const { chain, effort, fallbacks, name, warning } = model;
   return [
-    ['model', `${exactLine(name)} (${chain.map(exactLine).join(' → ')})`],
-    ...(warning === null ? [] : [['warning', exactLine(warning)] as const]),
+    ['model', `${sanitizeLine(name)} (${chain.map(sanitizeLine).join(' → ')})`],
+    ...(warning === null ? [] : [['warning', sanitizeLine(warning)] as const]),
     ...(fallbacks.length === 0
       ? []
-      : [['if it fails', exactLine(fallbacks.join(', then '))] as const]),
+      : [['if it fails', sanitizeLine(fallbacks.join(', then '))] as const]),
     ...(effort === null ? [] : [['effort', effort] as const]),
   ];
 }
@@ -176,7 +176,7 @@ function contextFacts({ context }: AgentExplanation): readonly Fact[] {
     ['context', `${bytes} bytes, about ${tokens} tokens, before its task:`],
     ...sources.map((each): Fact => [
       'context',
-      `  ${exactLine(each.name).padEnd(width)}  ${String(each.bytes).padStart(6)} bytes  ~${each.tokens} tokens`,
+      `  ${sanitizeLine(each.name).padEnd(width)}  ${String(each.bytes).padStart(6)} bytes  ~${each.tokens} tokens`,
     ]),
     ['system prompt', `sha256 ${systemSha256}`],
   ];

@@ -1,16 +1,16 @@
 import { homedir } from 'node:os';
 import { relative } from 'node:path';
-import { exactLine } from '../../../../base/terminal-text.ts';
-import { oneLine, plural, truncate } from '../../../../base/text.ts';
+import { sanitizeLine } from '../../../../base/terminal-text.ts';
+import { collapseWhitespace, plural, truncate } from '../../../../base/text.ts';
 import { listedTools, type AgentDefinition, type AgentScope } from '../../../../protocol/agent.ts';
 import type { PermissionMode } from '../../../../protocol/permission.ts';
-import { isInside } from '../../../../sys/paths.ts';
+import { isInside } from '../../../../sys/files/paths.ts';
 
 /** Shortens a path for a person, on one line: relative to the project or the home directory. */
 export function shownPath(path: string, cwd: string, home = homedir()): string {
-  if (isInside(cwd, path)) return exactLine(relative(cwd, path) || '.');
-  if (home !== '/' && isInside(home, path)) return exactLine(`~/${relative(home, path)}`);
-  return exactLine(path);
+  if (isInside(cwd, path)) return sanitizeLine(relative(cwd, path) || '.');
+  if (home !== '/' && isInside(home, path)) return sanitizeLine(`~/${relative(home, path)}`);
+  return sanitizeLine(path);
 }
 
 /** Describes where an agent comes from, in two or three words. */
@@ -36,12 +36,12 @@ interface Modes {
 export function shownMode({ permissionMode, effectiveMode }: Modes): string {
   return permissionMode === null || permissionMode === effectiveMode
     ? effectiveMode
-    : `${effectiveMode} (asks for ${exactLine(permissionMode)})`;
+    : `${effectiveMode} (asks for ${sanitizeLine(permissionMode)})`;
 }
 
 export function shownTools(agent: Pick<AgentDefinition, 'tools' | 'limitedTools'>): string {
   const { mode, names } = agent.tools;
-  const list = exactLine(listedTools(agent).join(', '));
+  const list = sanitizeLine(listedTools(agent).join(', '));
   if (mode === 'all') return 'the core set';
   if (mode === 'deny') return `the core set without ${list}`;
   return names.length === 0 ? 'none' : list;
@@ -49,7 +49,7 @@ export function shownTools(agent: Pick<AgentDefinition, 'tools' | 'limitedTools'
 
 /** Cuts a text to one line of at most so many code points. */
 export function cutLine(text: string, most: number): string {
-  const line = exactLine(oneLine(text));
+  const line = sanitizeLine(collapseWhitespace(text));
   const cut = truncate(line, most);
   return cut.length < line.length ? `${truncate(line, most - 1).trimEnd()}…` : line;
 }

@@ -1,6 +1,6 @@
 import type { ImportedAgent } from '../../../../api/agents/import-agents.ts';
-import { jsonText } from '../../../../base/json-text.ts';
-import { exactLine } from '../../../../base/terminal-text.ts';
+import { sanitizeLine } from '../../../../base/terminal-text.ts';
+import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import { FILES } from '../../completion-values.ts';
@@ -46,7 +46,7 @@ export const agentsImportCommand = defineCommand({
       name,
       force,
     });
-    context.out(json ? `${jsonText({ imported }, 2)}\n` : asText(imported, context));
+    context.out(json ? `${toPrintableJson({ imported }, 2)}\n` : asText(imported, context));
     return 0;
   },
 });
@@ -54,13 +54,13 @@ export const agentsImportCommand = defineCommand({
 function asText(imported: readonly ImportedAgent[], context: CommandContext): string {
   const { cwd, home } = context;
   const lines = imported.flatMap(({ name, from, vendor, path, leftOut, warnings }) => [
-    `${exactLine(name)}: ${shownPath(path, cwd, home)} (from ${shownPath(from, cwd, home)}, ${vendor})`,
+    `${sanitizeLine(name)}: ${shownPath(path, cwd, home)} (from ${shownPath(from, cwd, home)}, ${vendor})`,
     ...(leftOut.length === 0
       ? []
-      : [`  left out, because it does nothing in Muster: ${exactLine(leftOut.join(', '))}`]),
+      : [`  left out, because it does nothing in Muster: ${sanitizeLine(leftOut.join(', '))}`]),
     ...warnings
       .filter(({ code }) => code !== 'inactive-field' && code !== 'unknown-field')
-      .map(({ message }) => `  ! ${exactLine(message)}`),
+      .map(({ message }) => `  ! ${sanitizeLine(message)}`),
   ]);
   return [...lines, ...nextSteps(imported, context)].map((line) => `${line}\n`).join('');
 }

@@ -1,7 +1,7 @@
 import type { listAgentsIn } from '../../../../api/index.ts';
-import { jsonText } from '../../../../base/json-text.ts';
-import { exactLine } from '../../../../base/terminal-text.ts';
-import { oneLine, plural } from '../../../../base/text.ts';
+import { toPrintableJson } from '../../../../base/printable-json.ts';
+import { sanitizeLine } from '../../../../base/terminal-text.ts';
+import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { defineCommand } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import { cutLine, pathGroup, shownMode, shownOrigin, shownPath, shownTools } from './format.ts';
@@ -43,7 +43,7 @@ export const agentsListCommand = defineCommand({
         ? await listAgentsIn(agentsLocation(options, context))
         : await listAgentsBelow(dir);
     if (json) {
-      context.out(`${jsonText(listings, 2)}\n`);
+      context.out(`${toPrintableJson(listings, 2)}\n`);
       return 0;
     }
     const from = { cwd: dir ?? context.cwd, home: context.home, byPath: dir !== undefined };
@@ -81,7 +81,7 @@ function traits(agent: Listing, from: From): readonly string[] {
   return [
     origin(agent, from),
     shownMode(agent),
-    ...(model === null || model === 'inherit' ? [] : [exactLine(model)]),
+    ...(model === null || model === 'inherit' ? [] : [sanitizeLine(model)]),
     ...(shadows.length === 0 ? [] : [`in the place of ${shadowed(shadows, from)}`]),
     ...(warnings.length === 0 ? [] : [plural(warnings.length, 'warning')]),
   ];
@@ -89,7 +89,7 @@ function traits(agent: Listing, from: From): readonly string[] {
 
 /** The name, and the id where that differs. */
 function shownName({ id, name }: Listing): string {
-  return exactLine(id === name ? name : `${name} (${id})`);
+  return sanitizeLine(id === name ? name : `${name} (${id})`);
 }
 
 function origin(agent: Listing, { byPath, cwd, home }: From): string {
@@ -109,23 +109,23 @@ function longList({ agents }: Listings, { cwd, home }: From): string {
     .map((agent) => {
       const { shadowedBy, warnings, shadows, aliases, description, maxTurns, disallowedTools } =
         agent;
-      const names = [shownName(agent), ...aliases.map(exactLine)].join(', ');
+      const names = [shownName(agent), ...aliases.map(sanitizeLine)].join(', ');
       const state = shadowedBy === null ? '' : `  [not used: ${shownPath(shadowedBy, cwd, home)}]`;
       const turns = maxTurns === null ? [] : [plural(maxTurns, 'turn')];
       const notes = agent.memory === undefined ? [] : [`keeps notes (${agent.memory})`];
-      const facts = [shownMode(agent), exactLine(agent.model ?? 'inherit'), ...turns, ...notes];
+      const facts = [shownMode(agent), sanitizeLine(agent.model ?? 'inherit'), ...turns, ...notes];
       const denied =
-        disallowedTools.length === 0 ? '' : `; never ${exactLine(disallowedTools.join(', '))}`;
+        disallowedTools.length === 0 ? '' : `; never ${sanitizeLine(disallowedTools.join(', '))}`;
       const lines = [
         `${names}${state}`,
-        `  ${exactLine(oneLine(description)) || '(no description)'}`,
+        `  ${sanitizeLine(collapseWhitespace(description)) || '(no description)'}`,
         `  ${shownPath(agent.path, cwd, home)} (${shownOrigin(agent)})`,
         `  ${facts.join(' · ')}`,
         `  tools: ${shownTools(agent)}${denied}`,
         ...shadows.map((path) => `  in the place of ${shownPath(path, cwd, home)}`),
         ...warnings.map(({ line, message }) => {
           const where = line === undefined ? '' : `line ${line}: `;
-          return `  ! ${where}${exactLine(message)}`;
+          return `  ! ${where}${sanitizeLine(message)}`;
         }),
       ];
       return `${lines.join('\n')}\n`;
@@ -138,7 +138,7 @@ function skippedLines({ skipped }: Listings, { cwd, home }: From): string {
   return [...Map.groupBy(skipped, ({ code }) => code).values()]
     .map((files) => {
       const paths = files.map(({ path }) => shownPath(path, cwd, home));
-      return `skipped ${pathGroup(paths)}: ${exactLine(files[0]?.reason ?? '')}\n`;
+      return `skipped ${pathGroup(paths)}: ${sanitizeLine(files[0]?.reason ?? '')}\n`;
     })
     .join('');
 }

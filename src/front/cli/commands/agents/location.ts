@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { AgentsLocation } from '../../../../api/agents/load-agents.ts';
 import type { AgentScope } from '../../../../protocol/agent.ts';
-import { absolutePath } from '../../../../sys/paths.ts';
+import { toAbsolutePath } from '../../../../sys/files/paths.ts';
 import type { CommandContext } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
 import type { FlagSpec } from '../../flags.ts';
@@ -48,7 +48,7 @@ export async function resolveAgentFiles(
   { cwd }: CommandContext,
 ): Promise<readonly string[]> {
   const { isAgentFile } = await import('../../../../api/agents/choose-agents.ts');
-  return operands.map((each) => (isAgentFile(each) ? absolutePath(each, cwd) : each));
+  return operands.map((each) => (isAgentFile(each) ? toAbsolutePath(each, cwd) : each));
 }
 
 /** Returns the directory of `--dir` as an absolute path. */

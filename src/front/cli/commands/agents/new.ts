@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import type { NewAgent } from '../../../../api/agents/create-agent.ts';
 import { EXAMPLE_AGENTS } from '../../../../api/agents/examples.ts';
 import { UsageError } from '../../../../base/errors.ts';
-import { jsonText } from '../../../../base/json-text.ts';
-import { exactLine } from '../../../../base/terminal-text.ts';
+import { toPrintableJson } from '../../../../base/printable-json.ts';
+import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { TIERS } from '../../../../protocol/model.ts';
 import { defineCommand, type CommandArguments, type CommandContext } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
@@ -69,12 +69,12 @@ export const agentsNewCommand = defineCommand({
     const wish = await requestedAgent(options, context);
     const created = await createAgent({ ...agentsLocation(options, context), wish, to, force });
     if (json) {
-      context.out(`${jsonText(created, 2)}\n`);
+      context.out(`${toPrintableJson(created, 2)}\n`);
       return 0;
     }
     const lines = [
-      `${exactLine(created.name)}: ${shownPath(created.path, context.cwd, context.home)}`,
-      ...created.findings.map(({ message }) => `  ! ${exactLine(message)}`),
+      `${sanitizeLine(created.name)}: ${shownPath(created.path, context.cwd, context.home)}`,
+      ...created.findings.map(({ message }) => `  ! ${sanitizeLine(message)}`),
       ...nextSteps([created], context),
     ];
     context.out(lines.map((line) => `${line}\n`).join(''));

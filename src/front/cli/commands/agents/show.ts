@@ -1,6 +1,6 @@
 import type { AgentDetails } from '../../../../api/agents/list-agents.ts';
-import { jsonText } from '../../../../base/json-text.ts';
-import { exactLine } from '../../../../base/terminal-text.ts';
+import { sanitizeLine } from '../../../../base/terminal-text.ts';
+import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { plural } from '../../../../base/text.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import { factLines, type Fact } from '../../layout.ts';
@@ -24,7 +24,7 @@ export const agentsShowCommand = defineCommand({
   run: async (options, context) => {
     const { showAgent } = await import('../../../../api/agents/list-agents.ts');
     const agent = await showAgent(options.name, agentsLocation(options, context));
-    context.out(options.json ? `${jsonText(agent, 2)}\n` : asText(agent, context));
+    context.out(options.json ? `${toPrintableJson(agent, 2)}\n` : asText(agent, context));
     return 0;
   },
 });
@@ -47,17 +47,17 @@ function factsOf(agent: AgentDetails, { cwd, home }: CommandContext): readonly F
   const { origin, limits, problems, inactive, shadows, unusable } = agent;
   const path = (each: string): string => shownPath(each, cwd, home);
   return [
-    ['name', exactLine(agent.name)],
+    ['name', sanitizeLine(agent.name)],
     ...listFact('aliases', agent.aliases),
     ['file', `${path(origin.path)} (${shownOrigin(origin)})`],
     ...shadows.map((each): Fact => ['in place of', path(each)]),
-    ...(unusable === undefined ? [] : [['unusable', exactLine(unusable)] as const]),
+    ...(unusable === undefined ? [] : [['unusable', sanitizeLine(unusable)] as const]),
     ['tools', shownTools(agent)],
     ...listFact('never', agent.disallowedTools),
     ...(agent.delegatesTo === undefined
       ? []
-      : [['delegates to', exactLine(agent.delegatesTo.join(', ')) || 'nobody'] as const]),
-    ['model', exactLine(agent.model ?? 'inherit')],
+      : [['delegates to', sanitizeLine(agent.delegatesTo.join(', ')) || 'nobody'] as const]),
+    ['model', sanitizeLine(agent.model ?? 'inherit')],
     ...(agent.effort === undefined ? [] : [['effort', agent.effort] as const]),
     ['mode', shownMode(agent)],
     ...(agent.refusesQuestions === true ? [['asks', 'nothing of anybody'] as const] : []),
@@ -78,13 +78,13 @@ function factsOf(agent: AgentDetails, { cwd, home }: CommandContext): readonly F
     ),
     ...problems.map(({ line, message }): Fact => [
       'warning',
-      `${line === undefined ? '' : `line ${line}: `}${exactLine(message)}`,
+      `${line === undefined ? '' : `line ${line}: `}${sanitizeLine(message)}`,
     ]),
   ];
 }
 
 function listFact(name: string, words: readonly string[]): readonly Fact[] {
-  return words.length === 0 ? [] : [[name, exactLine(words.join(', '))]];
+  return words.length === 0 ? [] : [[name, sanitizeLine(words.join(', '))]];
 }
 
 function limitFacts(limits: AgentDetails['limits']): readonly Fact[] {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { absolutePath } from '../../../../sys/paths.ts';
+import { toAbsolutePath } from '../../../../sys/files/paths.ts';
 import { commandsUnder, type Command } from '../../command.ts';
 import { flagSpec, type FlagName } from '../../flags.ts';
 import type { Scan } from '../../scan.ts';
@@ -90,7 +90,7 @@ function flagCandidate(name: FlagName, { flagDetails }: Command): Candidate {
 function placeOf({ flags }: Scan): CompletionPlace {
   const directory = (name: FlagName): string | null => {
     const given = flags.get(name)?.at(-1) ?? '';
-    return given === '' ? null : absolutePath(given, resolve('.'));
+    return given === '' ? null : toAbsolutePath(given, resolve('.'));
   };
   const dataDir = directory('data-dir');
   return {

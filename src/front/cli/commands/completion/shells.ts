@@ -1,4 +1,4 @@
-import { oneLine } from '../../../../base/text.ts';
+import { collapseWhitespace } from '../../../../base/text.ts';
 import type { Offer } from './candidates.ts';
 import type { CompletedShell } from './shell-names.ts';
 
@@ -17,9 +17,9 @@ export function offerText(shell: CompletedShell, { paths, prefix, candidates }: 
       case 'bash':
         return `${prefix}${text}`;
       case 'zsh':
-        return `${text.replaceAll(':', '\\:')}:${oneLine(about)}`;
+        return `${text.replaceAll(':', '\\:')}:${collapseWhitespace(about)}`;
       case 'fish':
-        return `${prefix}${text}\t${oneLine(about)}`;
+        return `${prefix}${text}\t${collapseWhitespace(about)}`;
       default:
         return shell satisfies never;
     }

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { listAgentsIn } from '../../../../api/index.ts';
 import { MusterError } from '../../../../base/errors.ts';
-import { jsonText } from '../../../../base/json-text.ts';
-import { terminalText } from '../../../../base/terminal-text.ts';
+import { toPrintableJson } from '../../../../base/printable-json.ts';
+import { sanitizeForTerminal } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
 import type { AgentProblem } from '../../../../protocol/agent.ts';
 import { REPAIRS } from '../../../../protocol/repair.ts';
@@ -101,7 +101,7 @@ export async function checkMachine(
     name,
     fix === null ? detail : `${detail} → ${fix}`,
   ]);
-  context.out(options.json ? `${jsonText({ ok, checks }, 2)}\n` : columns(rows));
+  context.out(options.json ? `${toPrintableJson({ ok, checks }, 2)}\n` : columns(rows));
   return ok ? 0 : 1;
 }
 
@@ -147,7 +147,7 @@ function configChecks(reading: ConfigReading): readonly Check[] {
 }
 
 function fileCheck(file: ConfigFile): readonly Check[] {
-  const path = terminalText(file.path, 'exact');
+  const path = sanitizeForTerminal(file.path, 'exact');
   switch (file.state) {
     case 'absent':
       return [ok('config', `no ${file.scope} file (${path}); the defaults hold`)];
@@ -169,7 +169,7 @@ async function checkModels(
     return modelChecks(await models(reading));
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
-    return [fail('model', terminalText(error.message, 'exact'), null)];
+    return [fail('model', sanitizeForTerminal(error.message, 'exact'), null)];
   }
 }
 
@@ -179,7 +179,7 @@ async function checkAnswers(data: string, { repairs }: DoctorProbes): Promise<re
     return answersChecks(await repairs(data));
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
-    return [warn('answers', terminalText(error.message, 'exact'), null)];
+    return [warn('answers', sanitizeForTerminal(error.message, 'exact'), null)];
   }
 }
 
@@ -190,11 +190,17 @@ function modelChecks({ providers, choices, problems }: ModelsReport): readonly C
   const main = choices.find(({ wish }) => wish === 'main');
   return [
     ...providers.map(providerCheck),
-    ...problems.map((problem) => warn('provider', terminalText(problem, 'exact'), null)),
+    ...problems.map((problem) => warn('provider', sanitizeForTerminal(problem, 'exact'), null)),
     mainCheck(main),
     ...choices.flatMap(({ wish, model, problem }) =>
       wish === 'fallback' && model === null
-        ? [fail('model', terminalText(problem ?? 'a fallback is unusable', 'exact'), CONFIGURE)]
+        ? [
+            fail(
+              'model',
+              sanitizeForTerminal(problem ?? 'a fallback is unusable', 'exact'),
+              CONFIGURE,
+            ),
+          ]
         : [],
     ),
   ];
@@ -203,31 +209,35 @@ function modelChecks({ providers, choices, problems }: ModelsReport): readonly C
 function providerCheck(provider: ModelsReport['providers'][number]): Check {
   const { name, baseUrl, source, missingKey, keyProblem } = provider;
   if (keyProblem !== null)
-    return warn('provider', terminalText(`${name}: ${keyProblem}`, 'exact'), null);
+    return warn('provider', sanitizeForTerminal(`${name}: ${keyProblem}`, 'exact'), null);
   if (missingKey === null) {
-    return ok('provider', terminalText(`${name} at ${baseUrl}, from ${source}`, 'exact'));
+    return ok('provider', sanitizeForTerminal(`${name} at ${baseUrl}, from ${source}`, 'exact'));
   }
-  const remedy = terminalText(`set ${missingKey}`, 'exact');
-  return warn('provider', terminalText(`${name} has no key`, 'exact'), remedy);
+  const remedy = sanitizeForTerminal(`set ${missingKey}`, 'exact');
+  return warn('provider', sanitizeForTerminal(`${name} has no key`, 'exact'), remedy);
 }
 
 function mainCheck(main: ModelsReport['choices'][number] | undefined): Check {
   if (main === undefined || main.model === null) {
-    return fail('model', terminalText(main?.problem ?? 'none can be chosen', 'exact'), CONFIGURE);
+    return fail(
+      'model',
+      sanitizeForTerminal(main?.problem ?? 'none can be chosen', 'exact'),
+      CONFIGURE,
+    );
   }
   if (main.offline) {
     return warn('model', `${main.model}: it searches the workspace and writes no code`, CONFIGURE);
   }
   if (main.problem !== null)
-    return warn('model', terminalText(`${main.model}: ${main.problem}`, 'exact'), null);
-  return ok('model', terminalText(main.model, 'exact'));
+    return warn('model', sanitizeForTerminal(`${main.model}: ${main.problem}`, 'exact'), null);
+  return ok('model', sanitizeForTerminal(main.model, 'exact'));
 }
 
 /** Reports the repairs in the answers of each model. They need no action. */
 function answersChecks(repairs: RepairsByModel): readonly Check[] {
   return Array.from(repairs, ([model, counts]) => {
     const list = Array.from(counts, ([repair, count]) => `${REPAIRS[repair]} × ${count}`);
-    return ok('answers', terminalText(`${model}: repaired: ${list.join('; ')}`, 'exact'));
+    return ok('answers', sanitizeForTerminal(`${model}: repaired: ${list.join('; ')}`, 'exact'));
   });
 }
 
@@ -257,7 +267,7 @@ function agentChecks({ loaded, problems }: AgentsReport): readonly Check[] {
       : ok('agents', `${plural(loaded, 'agent')} loaded`),
     ...problems.map(({ path, line, message }) => {
       const where = line === undefined ? path : `${path}:${line}`;
-      return warn('agents', terminalText(`${where}: ${message}`, 'exact'), null);
+      return warn('agents', sanitizeForTerminal(`${where}: ${message}`, 'exact'), null);
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../../../base/errors.ts';
-import { terminalText } from '../../../../base/terminal-text.ts';
+import { sanitizeForTerminal } from '../../../../base/terminal-text.ts';
 import type { Environment } from '../../../../sys/env.ts';
 import type { SandboxState } from '../../../../sys/sandbox/sandbox.ts';
 
@@ -33,7 +33,7 @@ const OPEN_TO_OTHERS = 0o077;
 
 /** Checks that logs can be written there, and by nobody else. Changes nothing. */
 export function dataDirCheck(path: string, uid: number | undefined): Check {
-  const shown = terminalText(path, 'exact');
+  const shown = sanitizeForTerminal(path, 'exact');
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return absentCheck(path);
@@ -73,7 +73,7 @@ function absentCheck(path: string): Check {
     parent = dirname(parent);
   }
   accessSync(parent, constants.W_OK | constants.X_OK);
-  return ok(DATA_DIR, `${terminalText(path, 'exact')}, made on the first run`);
+  return ok(DATA_DIR, `${sanitizeForTerminal(path, 'exact')}, made on the first run`);
 }
 
 const NEEDED_NODE = { major: 22, minor: 19 };
@@ -92,7 +92,7 @@ export function gitCheck(environment: Environment): Check {
   const path = findProgram('git', environment);
   return path === undefined
     ? warn('git', 'not found: prompts will hold no git status', 'install git')
-    : ok('git', terminalText(path, 'exact'));
+    : ok('git', sanitizeForTerminal(path, 'exact'));
 }
 
 const SANDBOX_NAMES = { bwrap: 'bubblewrap', seatbelt: 'seatbelt' } as const;
@@ -106,11 +106,11 @@ export function sandboxCheck(state: SandboxState): Check {
     ? ok('sandbox', `${SANDBOX_NAMES[state.kind]}: tried out, and it holds`)
     : warn(
         'sandbox',
-        terminalText(
+        sanitizeForTerminal(
           `none, nothing confines shell commands but the permission rules: ${state.because}`,
           'exact',
         ),
-        terminalText(state.hint, 'exact'),
+        sanitizeForTerminal(state.hint, 'exact'),
       );
 }
 
@@ -119,11 +119,11 @@ export async function ripgrepCheck(locate: () => Promise<string>): Promise<Check
   try {
     const path = await locate();
     accessSync(path, constants.X_OK);
-    return ok('ripgrep', terminalText(path, 'exact'));
+    return ok('ripgrep', sanitizeForTerminal(path, 'exact'));
   } catch (error) {
     return fail(
       'ripgrep',
-      `not usable (${terminalText(errorMessage(error), 'exact')}): Grep, Glob and file lists do not work`,
+      `not usable (${sanitizeForTerminal(errorMessage(error), 'exact')}): Grep, Glob and file lists do not work`,
       'install Muster again with its optional dependencies',
     );
   }

@@ -1,4 +1,4 @@
-import { oneLine, plural } from '../../../../base/text.ts';
+import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { printJson, printText } from '../../../../sys/print.ts';
 import { defineCommand } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
@@ -20,7 +20,7 @@ export const skillsCheckCommand = defineCommand({
     else {
       for (const { path, line, severity, message } of findings) {
         const where = line === undefined ? path : `${path}:${line}`;
-        printText(`${severity}: ${where}: ${oneLine(message)}\n`);
+        printText(`${severity}: ${where}: ${collapseWhitespace(message)}\n`);
       }
       printText(
         `${plural(checked, 'skill')} checked: ${plural(errors, 'error')}, ${plural(warnings, 'warning')}\n`,

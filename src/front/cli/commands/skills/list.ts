@@ -1,5 +1,5 @@
 import type { ListSkillsOptions, listSkillsIn } from '../../../../api/index.ts';
-import { oneLine, truncate } from '../../../../base/text.ts';
+import { collapseWhitespace, truncate } from '../../../../base/text.ts';
 import { printJson, printText } from '../../../../sys/print.ts';
 import { defineCommand, type CommandArguments } from '../../command.ts';
 import { printNotice } from '../../output.ts';
@@ -49,7 +49,7 @@ function asText({ skills, skipped }: Listings): string {
   if (skills.length === 0 && skipped.length === 0) return 'There are no skills here.\n';
   const lines = skills.flatMap((skill) => {
     const state = skill.shadowedBy === null ? '' : `  [shadowed by ${skill.shadowedBy}]`;
-    const description = oneLine(skill.description);
+    const description = collapseWhitespace(skill.description);
     const short = truncate(description, SHOWN_DESCRIPTION);
     return [
       `${skill.name}${state}`,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { AskedQuestion, Tasks, QuestionAnswer } from '../../../../api/index.ts';
-import { localMinute } from '../../../../base/local-time.ts';
+import { formatLocalMinute } from '../../../../base/local-time.ts';
 import { MusterError, UsageError } from '../../../../base/errors.ts';
 import { GRANT_SCOPES } from '../../../../protocol/question.ts';
 import { refuseAgents } from '../../agent-guard.ts';
@@ -128,7 +128,7 @@ async function printQuestions(
     printLines(
       ...(index === 0 ? [] : ['']),
       ...questionLines(question, dataDir === null ? null : resolve(dataDir)),
-      `  asked ${localMinute(askedAt)}; ${where}`,
+      `  asked ${formatLocalMinute(askedAt)}; ${where}`,
     );
   }
 }

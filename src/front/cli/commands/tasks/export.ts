@@ -1,6 +1,6 @@
 import { UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
-import { absolutePath } from '../../../../sys/paths.ts';
+import { toAbsolutePath } from '../../../../sys/files/paths.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
 import { FILES, TASK_VALUES } from '../../completion-values.ts';
@@ -40,7 +40,7 @@ export const tasksExportCommand = defineCommand({
         await printPieces(pieces);
         return 0;
       }
-      const path = absolutePath(file, process.cwd());
+      const path = toAbsolutePath(file, process.cwd());
       const bytes = await writeNewFile({ path, force, mode: PRIVATE }, pieces);
       if (options.json) printJsonDocument({ task_id: spec.id, file: path, bytes });
       else printLines(`task ${spec.id} is in ${path} (${plural(bytes, 'byte')})`);

@@ -1,4 +1,4 @@
-import { exactLine } from '../../../../base/terminal-text.ts';
+import { sanitizeLine } from '../../../../base/terminal-text.ts';
 
 /** Characters that terminals draw two columns wide. */
 const WIDE =
@@ -8,7 +8,7 @@ const WIDE =
 export function fitColumns(text: string, width: number): string {
   let fitted = '';
   let used = 0;
-  for (const character of exactLine(text)) {
+  for (const character of sanitizeLine(text)) {
     const columns = WIDE.test(character) ? 2 : 1;
     if (used + columns > width) return `${shortened(fitted, used, width)}…`;
     fitted += character;

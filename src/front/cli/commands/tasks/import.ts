@@ -1,6 +1,6 @@
 import { UsageError } from '../../../../base/errors.ts';
-import { fileError } from '../../../../sys/file-errors.ts';
-import { absolutePath } from '../../../../sys/paths.ts';
+import { toFileError } from '../../../../sys/files/file-errors.ts';
+import { toAbsolutePath } from '../../../../sys/files/paths.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
 import { FILES } from '../../completion-values.ts';
@@ -28,8 +28,9 @@ export const tasksImportCommand = defineCommand({
 });
 
 async function* textOf(file: string): AsyncGenerator<string, void, undefined> {
-  const { namedFileChunks } = await import('../../../../sys/named-file.ts');
-  const chunks = file === '-' ? stdinChunks() : namedFileChunks(absolutePath(file, process.cwd()));
+  const { readNamedFileChunks } = await import('../../../../sys/files/named-file.ts');
+  const chunks =
+    file === '-' ? stdinChunks() : readNamedFileChunks(toAbsolutePath(file, process.cwd()));
   // A character may be cut between two chunks.
   const decoder = new TextDecoder();
   for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
@@ -40,6 +41,6 @@ async function* stdinChunks(): AsyncGenerator<Buffer, void, undefined> {
   try {
     for await (const chunk of process.stdin) yield Buffer.from(chunk);
   } catch (thrown) {
-    throw fileError('stdin', thrown);
+    throw toFileError('stdin', thrown);
   }
 }

@@ -3,8 +3,8 @@ import { realpathSync } from 'node:fs';
 import type { Tasks, TaskSummary } from '../../../../api/index.ts';
 import { systemClock } from '../../../../base/clock.ts';
 import { MusterError } from '../../../../base/errors.ts';
-import { clockTime, localMinute } from '../../../../base/local-time.ts';
-import { oneLine, plural } from '../../../../base/text.ts';
+import { formatClockTime, formatLocalMinute } from '../../../../base/local-time.ts';
+import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { TASK_STATUSES } from '../../../../protocol/result.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
@@ -67,7 +67,7 @@ function withoutLedger(task: TaskSummary): ListedTask {
 }
 
 function listLine(task: TaskSummary, level: number): string {
-  const when = localMinute(task.created);
+  const when = formatLocalMinute(task.created);
   const indent = '  '.repeat(level);
   const asks = task.questions === undefined ? '' : `  [asks: ${questionIds(task.questions)}]`;
   const reused = task.reused === undefined ? '' : `  [reused from ${task.reused}]`;
@@ -91,8 +91,8 @@ async function activityNote(tasks: Tasks, { id, status, heldBy }: TaskSummary): 
 
 function waits({ heldBy, status }: TaskSummary): string {
   if (heldBy === undefined || (status !== 'running' && status !== 'queued')) return '';
-  const until = heldBy.untilMs === null ? '' : ` until ${clockTime(heldBy.untilMs)}`;
-  return `  [waits for ${oneLine(heldBy.because)}${until}]`;
+  const until = heldBy.untilMs === null ? '' : ` until ${formatClockTime(heldBy.untilMs)}`;
+  return `  [waits for ${collapseWhitespace(heldBy.because)}${until}]`;
 }
 
 function questionIds(questions: NonNullable<TaskSummary['questions']>): string {

@@ -1,6 +1,6 @@
 import type { TaskEvent } from '../../../../api/index.ts';
-import { jsonText } from '../../../../base/json-text.ts';
-import { terminalText } from '../../../../base/terminal-text.ts';
+import { toPrintableJson } from '../../../../base/printable-json.ts';
+import { sanitizeForTerminal } from '../../../../base/terminal-text.ts';
 import { truncate } from '../../../../base/text.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
@@ -25,7 +25,7 @@ export const tasksLogCommand = defineCommand({
   }),
   run: ({ id, from, ...options }) =>
     withTasks(options, async (tasks) => {
-      await printPieces(lines(tasks.events(id, from), options.json ? jsonText : textLine));
+      await printPieces(lines(tasks.events(id, from), options.json ? toPrintableJson : textLine));
       return 0;
     }),
 });
@@ -43,7 +43,7 @@ function textLine(event: TaskEvent): string {
   const shown = truncate(detail, SHOWN_DETAIL);
   // The repairs stand at the end of an answer, where they would be cut off.
   const cut = shown.length < detail.length ? `…${repairsText(event)}` : '';
-  return terminalText(
+  return sanitizeForTerminal(
     `${String(seq).padStart(4)} ${localTime(ts)} ${type.padEnd(14)} ${shown}${cut}`,
     'exact',
   );

@@ -1,4 +1,4 @@
-import { jsonText } from '../../../../base/json-text.ts';
+import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { printJson, printText } from '../../../../sys/print.ts';
 
 /** Prints lines for a person, safe whatever they quote. */
@@ -18,7 +18,7 @@ export function printJsonDocument(value: unknown): void {
 
 /** Prints a list with one row a line: indenting thousands of rows takes too long. */
 export function printJsonRows(rows: readonly unknown[]): void {
-  const lines = rows.map((row) => jsonText(row)).join(',\n');
+  const lines = rows.map((row) => toPrintableJson(row)).join(',\n');
   printText(lines === '' ? '[]\n' : `[\n${lines}\n]\n`);
 }
 

@@ -24,7 +24,7 @@ export const tasksPruneCommand = defineCommand({
 
 async function retentionDays({ environment, home, cwd }: CommandContext): Promise<number> {
   const { loadConfig } = await import('../../../../config/load.ts');
-  const { TRUST_NOTHING } = await import('../../../../sys/project-file.ts');
+  const { TRUST_NOTHING } = await import('../../../../sys/files/project-file.ts');
   const loaded = await loadConfig({ environment, home, cwd, trust: TRUST_NOTHING, flags: [] });
   const { retentionDays: days } = loaded.config.store;
   if (days > 0) return days;

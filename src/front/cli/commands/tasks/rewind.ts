@@ -1,8 +1,8 @@
 import type { RewindOutcome, RewindPlan, RewindRequest, Tasks } from '../../../../api/index.ts';
 import { UsageError } from '../../../../base/errors.ts';
-import { exactLine } from '../../../../base/terminal-text.ts';
+import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
-import { displayPath } from '../../../../sys/paths.ts';
+import { displayPath } from '../../../../sys/files/paths.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
 import { outputOptions, type DataOptions } from '../../run-options.ts';
@@ -106,11 +106,11 @@ function outcomeLines({ plan, left }: RewindOutcome): readonly string[] {
   const back = undoes === null ? `; to undo this: muster tasks rewind ${task} --undo` : '';
   return [
     `task ${task} is at event ${to}: ${plural(files.length - left.length, 'file')} put back`,
-    ...left.map(({ path, because }) => `  not ${shownPath(path)}: ${exactLine(because)}`),
+    ...left.map(({ path, because }) => `  not ${shownPath(path)}: ${sanitizeLine(because)}`),
     `  to continue from there: muster tasks resume ${task}${back}`,
   ];
 }
 
 function shownPath(path: string): string {
-  return exactLine(displayPath(path, process.cwd()));
+  return sanitizeLine(displayPath(path, process.cwd()));
 }

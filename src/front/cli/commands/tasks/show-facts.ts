@@ -1,11 +1,11 @@
 import { systemClock } from '../../../../base/clock.ts';
-import { existedMs, steadyNow } from '../../../../protocol/state/steady-time.ts';
+import { taskAgeMs, steadyNow } from '../../../../protocol/state/steady-time.ts';
 import { activityText, reusedText } from '../../../../api/index.ts';
 import { costText } from '../../../../report/cost-text.ts';
 import type { TreeReport } from '../../../../report/tree-report.ts';
 import { formatDuration, plural } from '../../../../base/text.ts';
 import { openQuestions } from '../../../../protocol/state/questions.ts';
-import { totalUse, type Use } from '../../../../protocol/state/ledger.ts';
+import { sumLedger, type UsageTotal } from '../../../../protocol/state/ledger.ts';
 import type { ResultEnvelope } from '../../../../protocol/result.ts';
 import type { TaskState } from '../../../../protocol/state/task-state.ts';
 import { isTaskAtWork } from './rows.ts';
@@ -18,8 +18,8 @@ export function summaryFacts(
   state: TaskState,
   tree: TreeReport,
 ): readonly Fact[] {
-  const reported = totalUse(state.ledger, { isEstimated: false });
-  const estimated = totalUse(state.ledger, { isEstimated: true });
+  const reported = sumLedger(state.ledger, { isEstimated: false });
+  const estimated = sumLedger(state.ledger, { isEstimated: true });
   const tools = data.tool_summary.map(({ tool, count }) => `${tool} × ${count}`).join(', ');
   return [
     ['task', data.task_id],
@@ -38,7 +38,7 @@ export function summaryFacts(
     ...treeFacts(tree),
     [
       'time',
-      formatDuration(isTaskAtWork(state) ? existedMs(state.lifetime, systemClock) : stats.time_ms),
+      formatDuration(isTaskAtWork(state) ? taskAgeMs(state.lifetime, systemClock) : stats.time_ms),
     ],
     ['log', data.transcript ?? 'not kept'],
     ...(error === null ? [] : [['error', `${error.code}: ${error.message}`] as const]),
@@ -79,12 +79,12 @@ function treeFacts({ rows, reported, estimated }: TreeReport): readonly Fact[] {
   ];
 }
 
-function tokensText({ usage }: Use): string {
+function tokensText({ usage }: UsageTotal): string {
   return `${usage.input} in, ${usage.output} out, ${usage.cacheRead} cached`;
 }
 
 /** Describes usage that no provider reported. */
-function useText(use: Use): string {
+function useText(use: UsageTotal): string {
   const answers = plural(use.answers, 'answer');
   return `${tokensText(use)}, ${costText(use)} (estimated: ${answers} without usage)`;
 }

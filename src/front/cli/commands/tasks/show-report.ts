@@ -1,4 +1,4 @@
-import { exactLine } from '../../../../base/terminal-text.ts';
+import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
 import type { ResultEnvelope } from '../../../../protocol/result.ts';
 import { printAnswer } from '../../../../sys/print.ts';
@@ -35,7 +35,7 @@ export function reportJson({ envelope, state, tree }: ShownTask): object {
 /** Prints a task in the order of the usual questions: what it is, what came of it, how. */
 export function printTaskReport({ envelope, state, tree }: ShownTask): void {
   const facts = summaryFacts(envelope, state, tree);
-  printLines(...facts.map(([name, value]) => `${name.padEnd(NAME_WIDTH)}${exactLine(value)}`));
+  printLines(...facts.map(([name, value]) => `${name.padEnd(NAME_WIDTH)}${sanitizeLine(value)}`));
   const [top] = tree.rows;
   if (top !== undefined && top.report !== null) printWork(top.report, tree);
   // Last, so that nothing in it can be taken for one of the parts above.
@@ -59,7 +59,7 @@ function receiptLines({ receipt }: TaskReport): readonly string[] {
   return receiptRows(receipt).flatMap(({ name, items }) => {
     // If nothing went wrong, the receipt does not mention it.
     if (items.length === 0 && (name === 'faults' || name === 'claims')) return [];
-    const shown = items.slice(0, SHOWN_ITEMS).map(exactLine);
+    const shown = items.slice(0, SHOWN_ITEMS).map(sanitizeLine);
     const more = items.length - shown.length;
     const all = [
       ...(items.length === 0 ? ['none'] : shown),
@@ -73,5 +73,5 @@ function newestTurns({ turns }: TaskReport, from: number): readonly string[] {
   const shown = turns.slice(-SHOWN_ITEMS);
   const more = turns.length - shown.length;
   const head = more === 0 ? [] : [`(${plural(more, 'turn')} before these: --json shows them)`];
-  return [...head, ...turnLines(shown, from).map(exactLine)];
+  return [...head, ...turnLines(shown, from).map(sanitizeLine)];
 }

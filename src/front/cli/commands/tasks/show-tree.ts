@@ -1,8 +1,8 @@
 import { useFigures, shortDuration } from '../../../../report/figures.ts';
 import { flagText } from '../../../../report/receipt-rows.ts';
 import type { TreeReport, TreeRow } from '../../../../report/tree-report.ts';
-import { exactLine } from '../../../../base/terminal-text.ts';
-import { oneLine } from '../../../../base/text.ts';
+import { sanitizeLine } from '../../../../base/terminal-text.ts';
+import { collapseWhitespace } from '../../../../base/text.ts';
 import { fitColumns } from './fit.ts';
 
 /** The limit of printed rows; the others are counted. */
@@ -28,7 +28,7 @@ function flagged(rows: readonly TreeRow[]): readonly string[] {
     (report?.receipt.claims ?? []).map((flag) => `! ${id}: ${flagText(flag)}`),
   );
   const more = lines.length - SHOWN_FLAGS;
-  const shown = lines.slice(0, SHOWN_FLAGS).map(exactLine);
+  const shown = lines.slice(0, SHOWN_FLAGS).map(sanitizeLine);
   return more > 0 ? [...shown, `! … and ${more} more flags: --json shows them all`] : shown;
 }
 
@@ -41,7 +41,7 @@ export function leftOut(tasks: number): readonly string[] {
 function rowLine({ id, level, report }: TreeRow): string {
   const indent = ' '.repeat(Math.min(level, 6));
   if (report === null) return line([id, `${indent}(log unusable)`, ''], []);
-  const title = `${indent}${oneLine(report.description)} (${report.agent})`;
+  const title = `${indent}${collapseWhitespace(report.description)} (${report.agent})`;
   const { tokens, cost } = useFigures(report);
   const numbers = [String(report.turns.length), String(report.toolCalls), tokens, cost];
   const time = shortDuration(report.until - report.createdAt);

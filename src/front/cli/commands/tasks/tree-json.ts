@@ -1,4 +1,4 @@
-import { type Use, knownCost } from '../../../../protocol/state/ledger.ts';
+import { type UsageTotal, knownCost } from '../../../../protocol/state/ledger.ts';
 import type { TaskReport } from '../../../../report/task-report.ts';
 import type { TreeReport } from '../../../../report/tree-report.ts';
 import type { TurnRow } from '../../../../report/turn-rows.ts';
@@ -59,7 +59,7 @@ function turnJson(row: TurnRow): object {
   };
 }
 
-function useJson(use: Use): object {
+function useJson(use: UsageTotal): object {
   const { input, output, cacheRead, cacheWrite } = use.usage;
   return {
     answers: use.answers,

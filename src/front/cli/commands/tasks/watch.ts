@@ -5,7 +5,7 @@ import { steadyNow } from '../../../../protocol/state/steady-time.ts';
 import type { TaskEvent, Tasks } from '../../../../api/index.ts';
 import { systemErrorCode } from '../../../../base/errors.ts';
 import { resultLine } from '../../../../protocol/stream-line.ts';
-import { TASK_VARIABLE } from '../../../../sys/command-environment.ts';
+import { TASK_VARIABLE } from '../../../../sys/processes/command-environment.ts';
 import type { Environment } from '../../../../sys/env.ts';
 import { printJson } from '../../../../sys/print.ts';
 import { defineCommand } from '../../command.ts';

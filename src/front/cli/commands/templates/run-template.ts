@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { createMuster } from '../../../../api/muster.ts';
 import type { EventListener, Muster, Run } from '../../../../api/index.ts';
 import { errorMessage, UsageError } from '../../../../base/errors.ts';
-import { oneLine, plural } from '../../../../base/text.ts';
+import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { printJson, printText } from '../../../../sys/print.ts';
 import { checkNewFile, SHARED, writeNewFile, type OutputFile } from '../../new-file.ts';
 import { printNotice } from '../../output.ts';
@@ -129,7 +129,7 @@ export async function listTemplates(options: TemplateRunOptions): Promise<number
     ];
     const lines = [
       name,
-      `  ${oneLine(description)}`,
+      `  ${collapseWhitespace(description)}`,
       `  ${traits.join(' · ')}`,
       ...found.shadowed
         .filter(({ by }) => by === path)

@@ -1,8 +1,8 @@
 import type { ItemRow, TemplateReport } from '../../../../api/index.ts';
 import { countText } from '../../../../report/cost-text.ts';
-import { jsonText } from '../../../../base/json-text.ts';
-import { exactLine, terminalText } from '../../../../base/terminal-text.ts';
-import { formatDuration, oneLine, truncate } from '../../../../base/text.ts';
+import { toPrintableJson } from '../../../../base/printable-json.ts';
+import { sanitizeLine, sanitizeForTerminal } from '../../../../base/terminal-text.ts';
+import { formatDuration, collapseWhitespace, truncate } from '../../../../base/text.ts';
 import { columns } from '../../layout.ts';
 import type { TemplateFormat } from './run-options.ts';
 
@@ -19,7 +19,7 @@ export function reportText(report: TemplateReport, format: TemplateFormat): stri
     case 'text':
       return tableText(report.rows);
     case 'json':
-      return `${jsonText(reportJson(report), 2)}\n`;
+      return `${toPrintableJson(reportJson(report), 2)}\n`;
     case 'csv':
       return csvText(report.rows);
     default:
@@ -50,13 +50,13 @@ function tableText(rows: readonly ItemRow[]): string {
 }
 
 function shown(text: string, most: number): string {
-  const line = oneLine(exactLine(truncate(text, most * 4)));
+  const line = collapseWhitespace(sanitizeLine(truncate(text, most * 4)));
   return line.length <= most ? line : `${truncate(line, most - 1)}…`;
 }
 
 /** Writes an item: its text, or an object as JSON. */
 function itemText({ item }: ItemRow): string {
-  return typeof item === 'string' ? item : jsonText(item);
+  return typeof item === 'string' ? item : toPrintableJson(item);
 }
 
 /** Writes the error, or the first line of the result. */
@@ -118,7 +118,7 @@ function csvText(rows: readonly ItemRow[]): string {
     row.durationMs,
     textCell(firstLine(row.result)),
     textCell(row.error === null ? '' : `${row.error.code}: ${row.error.message}`),
-    textCell(row.warnings.map(oneLine).join('; ')),
+    textCell(row.warnings.map(collapseWhitespace).join('; ')),
   ]);
   return [CSV_HEAD, ...records].map((record) => `${record.map(csvCell).join(',')}\r\n`).join('');
 }
@@ -128,7 +128,7 @@ const FORMULA = /^[\s\u00a0]*[=+\-@\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/;
 
 /** Makes text from outside harmless: no control characters, and never a formula. */
 function textCell(text: string): string {
-  const plain = terminalText(text, 'plain');
+  const plain = sanitizeForTerminal(text, 'plain');
   return FORMULA.test(plain) ? `'${plain}` : plain;
 }
 

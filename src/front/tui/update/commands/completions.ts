@@ -1,5 +1,5 @@
-import { exactLine, terminalText } from '../../../../base/terminal-text.ts';
-import { oneLine } from '../../../../base/text.ts';
+import { sanitizeLine, sanitizeForTerminal } from '../../../../base/terminal-text.ts';
+import { collapseWhitespace } from '../../../../base/text.ts';
 import type { AppState } from '../../model/app-state.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
 
@@ -12,7 +12,7 @@ export interface Completion {
 export function taskCompletions({ tree }: AppState): readonly Completion[] {
   return [...tree.rows.values()].map(({ id, agent, description }) => ({
     text: id.slice(0, 8),
-    help: oneLine(terminalText(`${agent} ${description}`, 'prose')),
+    help: collapseWhitespace(sanitizeForTerminal(`${agent} ${description}`, 'prose')),
   }));
 }
 
@@ -21,17 +21,17 @@ export function modelCompletions({ models }: Pick<LibraryInfo, 'models'>): reado
   const { fast, balanced, powerful, default: standard, flag } = models.settings;
   const tiers = Object.entries({ fast, balanced, powerful }).map(([text, model]) => ({
     text,
-    help: exactLine(model ?? 'the tier'),
+    help: sanitizeLine(model ?? 'the tier'),
   }));
   const named = [standard, flag].flatMap((model) =>
-    model === undefined ? [] : [{ text: exactLine(model), help: '' }],
+    model === undefined ? [] : [{ text: sanitizeLine(model), help: '' }],
   );
   return [...tiers, ...named];
 }
 
 export function agentCompletions({ agents }: LibraryInfo['agents']): readonly Completion[] {
   return agents.map(({ name, description }) => ({
-    text: exactLine(`@${name}`),
-    help: oneLine(terminalText(description, 'prose')),
+    text: sanitizeLine(`@${name}`),
+    help: collapseWhitespace(sanitizeForTerminal(description, 'prose')),
   }));
 }

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../../../base/errors.ts';
-import { nearNames } from '../../../../base/near-names.ts';
+import { suggestNames } from '../../../../base/name-suggestions.ts';
 import { plural } from '../../../../base/text.ts';
 import type { AppState } from '../../model/app-state.ts';
 import { ACTIONS, type Bindings } from '../../model/key-bindings.ts';
@@ -49,7 +49,7 @@ export function showPage(state: AppState, page: Page, context: UpdateContext): U
 }
 
 export function unknownCommandPage(name: string, commands: readonly CommandHelp[]): Page {
-  const [near] = nearNames(
+  const [near] = suggestNames(
     name,
     commands.map((command) => command.name),
   );

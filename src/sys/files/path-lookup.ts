@@ -1,0 +1,62 @@
+import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** Returns the names in a directory; empty if it cannot be listed. */
+export function directoryNames(directory: string): readonly string[] {
+  return readDirectoryNames(directory) ?? [];
+}
+
+/** Returns the names in a directory; null if it is missing, not a directory, or not readable. */
+export function readDirectoryNames(directory: string): readonly string[] | null {
+  try {
+    return readdirSync(directory);
+  } catch {
+    // Whatever the reason is, nothing is known of what lies there.
+    return null;
+  }
+}
+
+/** Returns the stats of an entry without following a link; undefined if it cannot be inspected. */
+export function lstatIfPresent(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    // Not ours to look at, nor the command's.
+    return undefined;
+  }
+}
+
+/** Returns the real path; undefined if the path does not exist or is a link to nothing. */
+export function realPathIfPresent(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    // Missing, or a link that leads nowhere: nothing is there to be hidden or shown.
+    return undefined;
+  }
+}
+
+/** Returns a missing path with its directory resolved; undefined if the directory does not exist either. */
+export function resolveMissingPath(missing: string | undefined): string | undefined {
+  const parent = missing === undefined ? undefined : realPathIfPresent(dirname(missing));
+  return missing === undefined || parent === undefined
+    ? undefined
+    : join(parent, basename(missing));
+}
+
+/** Returns the first directory in a path (absolute) that is a link; undefined if there is none. */
+export function findFirstLink(path: string): string | undefined {
+  let at = '/';
+  for (const name of dirname(path).split('/')) {
+    at = join(at, name);
+    const stats = lstatIfPresent(at);
+    if (stats === undefined) return undefined;
+    if (stats.isSymbolicLink()) return at;
+  }
+  return undefined;
+}
+
+/** Tells whether something exists at a path that has no link above it. */
+export function existsWithoutLinks(path: string): boolean {
+  return findFirstLink(path) === undefined && lstatIfPresent(path) !== undefined;
+}

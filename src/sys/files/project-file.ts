@@ -1,0 +1,213 @@
+import { closeSync, lstatSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
+import { holdDirectory, type HeldDirectory } from './held-directory.ts';
+import { openHeldFile } from './open-in-roots.ts';
+import { readWithLimit } from './read-at-most.ts';
+import { hashContent } from './read-file.ts';
+import { resolveInRoots } from './real-path.ts';
+
+/**
+ * The purpose for which a file of a project is read. Trust is given for this purpose only, even if the file
+ * contains other things. `memory`: the notes of an agent, which change as it works; they are trusted by path,
+ * and remain data.
+ */
+export type ProjectFileKind = 'config' | 'permissions' | 'agent' | 'skill' | 'template' | 'memory';
+
+/** The identity of a file of a project. */
+export interface ProjectFileName {
+  readonly kind: ProjectFileKind;
+  /**
+   * Absolute: the project's root without links, and below it the names by which the file was found. They
+   * say what it acts as: a second way to the same file is another one.
+   */
+  readonly path: string;
+}
+
+/** The decision about a file. `trustedOn`: the time (ISO 8601) at which its former content was trusted. */
+export type TrustVerdict =
+  | { readonly state: 'trusted' }
+  | { readonly state: 'new' }
+  /** `trustedOn`: when its former content was trusted, ISO 8601. */
+  | { readonly state: 'changed'; readonly trustedOn: string };
+
+/** Decides whether a file of a project may take effect (docs/trust.md). */
+export interface ProjectTrust {
+  /** Judges a file. `hash` reads it, and is called only if the verdict depends on its content. Never throws. */
+  judge(file: ProjectFileName, hash: () => string): TrustVerdict;
+}
+
+/** A request to read a file of a project. */
+export interface ProjectFileRequest extends ProjectFileName {
+  /** The real path of the directory that no link may lead out of. */
+  readonly boundary: string;
+  readonly maxBytes: number;
+}
+
+/** A verdict on a file that may not take effect. */
+export type UntrustedVerdict = Exclude<TrustVerdict, { state: 'trusted' }>;
+
+/**
+ * The result of reading a file of a project. `refused`: it cannot or must not be read; `reason` is a sentence.
+ */
+export type ProjectFileReading =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'untrusted'; readonly verdict: UntrustedVerdict }
+  /** It cannot be read, or must not be. `reason` is a sentence. */
+  | { readonly kind: 'refused'; readonly code: string; readonly reason: string }
+  | { readonly kind: 'read'; readonly bytes: Buffer };
+
+/**
+ * Reads a file of a project if the user has trusted exactly this content. Only a regular file of limited size
+ * is read, and only if no link leads out of the project. A file that nobody has trusted is not even opened. The
+ * bytes that are returned are the bytes that were judged.
+ */
+export function readProjectFile(
+  request: ProjectFileRequest,
+  trust: ProjectTrust,
+): ProjectFileReading {
+  using files = openProjectFiles(trust);
+  return files.read(request);
+}
+
+/** Reads several files of a project. */
+export interface ProjectFiles extends Disposable {
+  read(request: ProjectFileRequest): ProjectFileReading;
+}
+
+/**
+ * Opens a reader for many files. It holds the directory of the last file, so that the next file in it is found
+ * at once.
+ */
+export function openProjectFiles(trust: ProjectTrust): ProjectFiles {
+  let held: HeldPlace | undefined;
+  const release = (): void => {
+    held?.directory.close();
+    held = undefined;
+  };
+  return {
+    read(request) {
+      try {
+        const known = held === undefined ? undefined : entryOf(held, request);
+        if (held !== undefined && known !== undefined) return judge(request, trust, known);
+        const resolved = resolve(request);
+        if (resolved.kind !== 'resolved') return resolved;
+        release();
+        held = hold(request, resolved.real);
+        return judge(request, trust, { real: resolved.real, directory: held.directory });
+      } catch (thrown) {
+        return refusal(thrown);
+      }
+    },
+    [Symbol.dispose]: release,
+  };
+}
+
+interface HeldPlace {
+  readonly boundary: string;
+  /** The path as requested; null if the file itself was a link. */
+  readonly path: string | null;
+  readonly real: string;
+  readonly directory: HeldDirectory;
+}
+
+interface Entry {
+  /** Absolute, without links. */
+  readonly real: string;
+  /** The directory of `real`. */
+  readonly directory: HeldDirectory;
+}
+
+/** Returns a file in the held directory; undefined for a link, which may lead anywhere. */
+function entryOf(held: HeldPlace, { path, boundary }: ProjectFileRequest): Entry | undefined {
+  if (dirname(path) !== held.path || boundary !== held.boundary) return undefined;
+  const name = basename(path);
+  const stats = lstatSync(held.directory.at(name), { throwIfNoEntry: false });
+  if (stats?.isFile() !== true) return undefined;
+  return { real: join(held.real, name), directory: held.directory };
+}
+
+function hold({ path, boundary }: ProjectFileRequest, real: string): HeldPlace {
+  const parent = dirname(real);
+  const isLink = lstatSync(path).isSymbolicLink();
+  const directory = holdDirectory('/', parent);
+  return { boundary, path: isLink ? null : dirname(path), real: parent, directory };
+}
+
+type Resolution = { readonly kind: 'resolved'; readonly real: string } | ProjectFileReading;
+
+function resolve({ path, boundary }: ProjectFileRequest): Resolution {
+  const place = resolveInRoots(path, [boundary]);
+  if (!place.inside) {
+    return refused('link-outside', `A link out of ${boundary}. Copy the file there instead.`);
+  }
+  if (place.exists) return { kind: 'resolved', real: place.real };
+  return place.problem === undefined || place.problem === 'not_a_directory'
+    ? { kind: 'absent' }
+    : refused('unreadable', `Cannot be read: ${path}: ${place.problem}`);
+}
+
+function judge(request: ProjectFileRequest, trust: ProjectTrust, entry: Entry): ProjectFileReading {
+  const { kind, path } = request;
+  let content: Buffer | undefined;
+  const read = (): Buffer => (content ??= readRegular(entry, request));
+  const verdict = trust.judge({ kind, path }, () => hashContent(read()));
+  return verdict.state === 'trusted'
+    ? { kind: 'read', bytes: read() }
+    : { kind: 'untrusted', verdict };
+}
+
+class Refusal extends Error {
+  readonly code: string;
+
+  constructor(code: string, reason: string) {
+    super(reason);
+    this.code = code;
+  }
+}
+
+function readRegular(
+  { real, directory }: Entry,
+  { boundary, maxBytes }: ProjectFileRequest,
+): Buffer {
+  // What it holds is what is trusted: other names of it (hard links) do no harm.
+  const judged = new Map([[real, { real, mayHaveOtherNames: true }]]);
+  const { fd } = openHeldFile(directory, real, { roots: [boundary], judged });
+  try {
+    const bytes = readWithLimit(fd, maxBytes);
+    if (bytes !== undefined) return bytes;
+    throw new Refusal('too-large', `Larger than the limit of ${maxBytes} bytes.`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function refusal(thrown: unknown): ProjectFileReading {
+  if (thrown instanceof Refusal) return refused(thrown.code, thrown.message);
+  if (thrown instanceof MusterError && thrown.code === 'INVALID_PARAM') {
+    return refused('not-a-file', `Not a regular file: ${thrown.message}.`);
+  }
+  if (thrown instanceof MusterError || systemErrorCode(thrown) !== undefined) {
+    return refused('unreadable', `Cannot be read: ${errorMessage(thrown)}.`);
+  }
+  throw thrown;
+}
+
+function refused(code: string, reason: string): ProjectFileReading {
+  return { kind: 'refused', code, reason };
+}
+
+/** Explains why an untrusted file is not used, and what to do. */
+export function explainUntrusted(verdict: UntrustedVerdict): string {
+  const what =
+    verdict.state === 'new'
+      ? 'Not trusted yet.'
+      : `Changed since you trusted it on ${verdict.trustedOn.slice(0, 10)}.`;
+  return `${what} Look at it, then run \`muster trust add\`.`;
+}
+
+/** Trusts every file, whatever it contains. */
+export const TRUST_ALL: ProjectTrust = { judge: () => ({ state: 'trusted' }) };
+
+/** Trusts no file. */
+export const TRUST_NOTHING: ProjectTrust = { judge: () => ({ state: 'new' }) };

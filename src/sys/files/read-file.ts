@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { closeSync, read, readSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { MusterError } from '../../base/errors.ts';
+import { toFileError } from './file-errors.ts';
+import { openFileInRoots, type OpenFile, type OpenScope } from './open-in-roots.ts';
+
+const readBytes = promisify(read);
+
+const CHUNK_BYTES = 65_536;
+/** The chunk size for a small file, or one that does not report its size. */
+const SMALL_CHUNK_BYTES = 4_096;
+
+/** Calls `use` with an open file, and closes it afterwards in any case. */
+export async function withFile<T>(
+  path: string,
+  place: OpenScope,
+  use: (file: OpenFile) => Promise<T>,
+): Promise<T> {
+  const file = openFileInRoots(path, place);
+  try {
+    return await use(file);
+  } catch (thrown) {
+    throw toFileError(path, thrown);
+  } finally {
+    closeSync(file.fd);
+  }
+}
+
+/** Yields the bytes of an open file in chunks. Each chunk is valid only until the next one. */
+export async function* fileChunks(file: OpenFile, signal: AbortSignal): AsyncGenerator<Buffer> {
+  // One byte more than the file, so that its end shows at once.
+  const wanted = Number(file.stats.size) + 1;
+  const size = Math.min(Math.max(wanted, SMALL_CHUNK_BYTES), CHUNK_BYTES);
+  const buffer = Buffer.allocUnsafe(size);
+  // A small file is in the page cache or one seek away: a trip to another thread costs more.
+  const isSmall = wanted <= CHUNK_BYTES;
+  for (let position = 0; ;) {
+    signal.throwIfAborted();
+    const bytesRead = isSmall
+      ? readSync(file.fd, buffer, 0, buffer.length, position)
+      : (await readBytes(file.fd, buffer, 0, buffer.length, position)).bytesRead;
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+    // Less than was asked for is the end of a file that says how large it is; those of /proc don't.
+    if (isSmall && wanted > 1 && position >= wanted - 1 && bytesRead < buffer.length) return;
+  }
+}
+
+/** The full content of a file. */
+export interface FullFile {
+  readonly bytes: Buffer;
+  /** The SHA-256 of the bytes, in hex. */
+  readonly hash: string;
+  readonly file: OpenFile;
+}
+
+/** Reads a file of at most `maxBytes`. Throws LIMIT_EXCEEDED for a larger one, and reads no further. */
+export async function readFullFile(
+  path: string,
+  place: OpenScope,
+  options: { readonly maxBytes: number; readonly signal: AbortSignal },
+): Promise<FullFile> {
+  return withFile(path, place, async (file) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of fileChunks(file, options.signal)) {
+      size += chunk.length;
+      if (size > options.maxBytes) throw tooLarge(path, options.maxBytes);
+      chunks.push(Buffer.from(chunk));
+    }
+    const bytes = Buffer.concat(chunks);
+    return { bytes, hash: hashContent(bytes), file };
+  });
+}
+
+function tooLarge(path: string, maxBytes: number): MusterError {
+  return new MusterError('LIMIT_EXCEEDED', `${path} is larger than the limit of ${maxBytes} bytes`);
+}
+
+/** Computes the SHA-256 of a content, in hex. */
+export function hashContent(content: Buffer | string): string {
+  return createHash('sha256').update(content).digest('hex');
+}

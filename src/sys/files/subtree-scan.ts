@@ -1,0 +1,81 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { systemErrorCode } from '../../base/errors.ts';
+
+/** An entry that the scan has found. */
+export interface SubtreeEntry {
+  /** Absolute. */
+  readonly path: string;
+  readonly isDirectory: boolean;
+  readonly isLink: boolean;
+}
+
+/** The limits of a scan: entries and milliseconds. */
+export interface ScanLimits {
+  readonly maxEntries: number;
+  readonly maxMs: number;
+}
+
+/**
+ * `found`: the first path that passes the test. `limit`: the scan stopped at a limit. `none`: no path passes.
+ */
+export type SubtreeScanResult =
+  | { readonly end: 'found'; readonly path: string }
+  | { readonly end: 'limit' }
+  | { readonly end: 'none' };
+
+/**
+ * Directories that are not searched. They hold most files of a workspace, and copies of files from elsewhere.
+ */
+const NOT_ENTERED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+/** The time after which the scan lets other work run. */
+const SLICE_MS = 10;
+
+/**
+ * Searches the entries below a directory, without following links and without entering `.git` and
+ * `node_modules`. Directories that cannot be read are skipped.
+ */
+export async function findInSubtree(
+  directory: string,
+  test: (entry: SubtreeEntry) => boolean,
+  { maxEntries, maxMs }: ScanLimits,
+): Promise<SubtreeScanResult> {
+  const startedAt = performance.now();
+  const waiting = [directory];
+  let sliceAt = startedAt;
+  let seen = 0;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const entry of entriesOf(next)) {
+      seen += 1;
+      if (seen > maxEntries) return { end: 'limit' };
+      if (test(entry)) return { end: 'found', path: entry.path };
+      if (entry.isDirectory && !NOT_ENTERED.has(nameOf(entry.path))) waiting.push(entry.path);
+    }
+    const now = performance.now();
+    if (now - startedAt > maxMs) return { end: 'limit' };
+    if (now - sliceAt > SLICE_MS) {
+      await nextTurn();
+      sliceAt = performance.now();
+    }
+  }
+  return { end: 'none' };
+}
+
+function entriesOf(directory: string): SubtreeEntry[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true }).map((entry) => ({
+      path: join(directory, entry.name),
+      isDirectory: entry.isDirectory(),
+      isLink: entry.isSymbolicLink(),
+    }));
+  } catch (thrown) {
+    // Gone, no directory, or closed to this user: then a command of theirs finds nothing there either.
+    if (systemErrorCode(thrown) !== undefined) return [];
+    throw thrown;
+  }
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

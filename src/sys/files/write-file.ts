@@ -1,0 +1,219 @@
+import * as fs from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { MusterError, systemErrorCode } from '../../base/errors.ts';
+import { toFileError, describeFileType } from './file-errors.ts';
+import { holdDirectory, type HeldDirectory } from './held-directory.ts';
+import { recordOwnWrite } from './own-writes.ts';
+import { requirePathInRoots, type OpenScope } from './open-in-roots.ts';
+import { sweepTemporaries, temporaryName } from './temporary-files.ts';
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_RDONLY, O_DIRECTORY } = fs.constants;
+const writeBytes = promisify(fs.write);
+const syncFile = promisify(fs.fsync);
+const closeFile = promisify(fs.close);
+
+/** Read, write and execute bits. New content must not inherit a setuid, setgid or sticky bit. */
+const PERMISSION_BITS = 0o777n;
+const SPECIAL_BITS = 0o6000n;
+
+/** The state of the file when its new content was decided. A file that differs from it is not replaced. */
+export type ExpectedFile = fs.BigIntStats | 'nothing';
+
+/** A property of a replaced file, apart from its content, that could not be kept. */
+export type LostProperty = 'owner' | 'special_bits' | 'other_names';
+
+/** The result of a write. */
+export interface WrittenFile {
+  readonly real: string;
+  readonly lost: readonly LostProperty[];
+}
+
+/** Options for a write. */
+export interface WriteOptions {
+  /** Permission bits. Default: those of the replaced file, or for a new file as the umask says. */
+  readonly mode?: number;
+}
+
+interface WriteOrder extends WriteOptions {
+  /** The final path, with links resolved. */
+  readonly real: string;
+  readonly content: Buffer;
+  readonly expected: ExpectedFile;
+}
+
+/**
+ * Replaces or creates a file inside the roots atomically: it writes and syncs a temporary file next to it,
+ * renames it, and syncs the directory. Missing directories are created, and a link is followed to its target.
+ * The permissions of a replaced file are kept, and its owner if the system allows it. Its setuid and setgid
+ * bits and its other names are lost, which `lost` reports; access control lists and extended attributes are
+ * lost too, but cannot be detected. Throws MusterError; CONFLICT if the file differs from `expected`.
+ */
+export async function writeFileInRoots(
+  path: string,
+  place: OpenScope,
+  content: Buffer,
+  expected: ExpectedFile,
+  options: WriteOptions = {},
+): Promise<WrittenFile> {
+  const { real, root } = requirePathInRoots(path, place, { mayBeMissing: true });
+  try {
+    if (real === root) throw new MusterError('INVALID_PARAM', `${path} is a directory`);
+    const directory = holdDirectory(root, dirname(real), { create: true });
+    try {
+      const lost = await replace(path, directory, basename(real), {
+        real,
+        content,
+        expected,
+        ...options,
+      });
+      sweepTemporaries(directory);
+      return { real, lost };
+    } finally {
+      directory.close();
+    }
+  } catch (thrown) {
+    throw toFileError(path, thrown);
+  }
+}
+
+async function replace(
+  path: string,
+  directory: HeldDirectory,
+  name: string,
+  write: WriteOrder,
+): Promise<readonly LostProperty[]> {
+  const { expected } = write;
+  const target = directory.at(name);
+  requireExpected(path, target, expected);
+  const temporary = temporaryName();
+  try {
+    const lost = await writeTemporary(directory, temporary, write);
+    requireExpected(path, target, expected);
+    fs.renameSync(directory.at(temporary), target);
+    recordOwnWrite(write.real);
+    await syncDirectory(directory.at('.'));
+    return lost;
+  } catch (thrown) {
+    fs.rmSync(directory.at(temporary), { force: true });
+    throw thrown;
+  }
+}
+
+async function writeTemporary(
+  directory: HeldDirectory,
+  name: string,
+  { content, expected: like, mode }: WriteOrder,
+): Promise<readonly LostProperty[]> {
+  const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+  const fd = fs.openSync(directory.at(name), flags, like === 'nothing' ? 0o666 : 0o600);
+  try {
+    directory.verify({ name, stats: fs.fstatSync(fd, { bigint: true }) });
+    const lost = like === 'nothing' ? [] : keepProperties(fd, like);
+    if (mode !== undefined) fs.fchmodSync(fd, mode);
+    for (let done = 0; done < content.length;) {
+      const { bytesWritten } = await writeBytes(fd, content, done, content.length - done, done);
+      done += bytesWritten;
+    }
+    await syncFile(fd);
+    directory.verify({ name, stats: fs.fstatSync(fd, { bigint: true }) });
+    return lost;
+  } finally {
+    await closeFile(fd);
+  }
+}
+
+function keepProperties(fd: number, like: fs.BigIntStats): readonly LostProperty[] {
+  const lost: LostProperty[] = [];
+  if (!keepOwner(fd, like)) lost.push('owner');
+  if ((like.mode & SPECIAL_BITS) !== 0n) lost.push('special_bits');
+  if (like.nlink > 1n) lost.push('other_names');
+  fs.fchmodSync(fd, Number(like.mode & PERMISSION_BITS));
+  return lost;
+}
+
+/**
+ * Keeps the owner if possible. Only root may give files to another user; everybody may give them to one of
+ * their own groups.
+ */
+function keepOwner(fd: number, { uid, gid }: fs.BigIntStats): boolean {
+  const made = fs.fstatSync(fd, { bigint: true });
+  if (made.uid === uid && made.gid === gid) return true;
+  return giveTo(fd, Number(uid), Number(gid)) || (giveTo(fd, -1, Number(gid)) && made.uid === uid);
+}
+
+function giveTo(fd: number, uid: number, gid: number): boolean {
+  try {
+    fs.fchownSync(fd, uid, gid);
+    return true;
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === 'EPERM') return false;
+    throw thrown;
+  }
+}
+
+/** Throws CONFLICT if the file differs from `expected`, and other errors if it may not be written. */
+export function requireExpected(path: string, target: string, expected: ExpectedFile): void {
+  const found = fs.lstatSync(target, { bigint: true, throwIfNoEntry: false });
+  if (found !== undefined) requireWritable(path, target, found);
+  const same =
+    found === undefined || expected === 'nothing'
+      ? found === undefined && expected === 'nothing'
+      : isSameFile(found, expected);
+  if (!same) throw changedMeanwhile(path);
+}
+
+/** A file is replaced through its directory, which must not bypass the file's own permissions. */
+function requireWritable(path: string, target: string, found: fs.BigIntStats): void {
+  if (!found.isFile()) {
+    throw new MusterError(
+      'INVALID_PARAM',
+      `${path} is ${describeFileType(found)}, not a regular file`,
+    );
+  }
+  if ((found.mode & 0o222n) === 0n) {
+    throw new MusterError('PERMISSION_DENIED', `${path} is read-only: nobody may write it`);
+  }
+  try {
+    fs.closeSync(fs.openSync(target, O_WRONLY | O_NOFOLLOW | O_NONBLOCK));
+  } catch (thrown) {
+    // A program that runs can be replaced, though not written to.
+    if (systemErrorCode(thrown) !== 'ETXTBSY') throw thrown;
+  }
+}
+
+/**
+ * Tells whether two stats belong to the same file with the same content, as far as the file system reports it.
+ */
+export function isSameFile(a: fs.BigIntStats, b: fs.BigIntStats): boolean {
+  return a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs;
+}
+
+function changedMeanwhile(path: string): MusterError {
+  return new MusterError(
+    'CONFLICT',
+    `${path} was changed by somebody else just now; nothing was written. Read it again.`,
+    { retryable: true },
+  );
+}
+
+/**
+ * Syncs a directory, so that changed names survive a power cut. A directory that may not be opened is skipped.
+ */
+export async function syncDirectory(path: string): Promise<void> {
+  let fd: number;
+  try {
+    fd = fs.openSync(path, O_RDONLY | O_DIRECTORY);
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === 'EACCES') return;
+    throw thrown;
+  }
+  try {
+    await syncFile(fd);
+  } catch (thrown) {
+    // Some file systems (network, overlay) cannot sync a directory; the file itself is synced.
+    if (systemErrorCode(thrown) !== 'EINVAL') throw thrown;
+  } finally {
+    await closeFile(fd);
+  }
+}

@@ -1,0 +1,66 @@
+import { errorMessage, UsageError } from '../../base/errors.ts';
+import type { Environment } from '../env.ts';
+import { DirectClient } from './direct-client.ts';
+import type { ProxyClient } from './proxy-client.ts';
+import type { HttpFetch, HttpResponse } from './http-types.ts';
+
+/**
+ * Creates the HTTP client for model providers. It uses the proxies and certificates that the environment names
+ * (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY` in both cases, `SSL_CERT_FILE`; `NODE_EXTRA_CA_CERTS`
+ * is handled by Node). The global `fetch` is not used because it takes 30 ms to load, half of a start
+ * (docs/decisions/0004). There is no time limit here: a slow local model may think for minutes before its first
+ * byte, and callers have limits of their own.
+ */
+export function createHttpFetch(env: Environment): HttpFetch {
+  const direct = new DirectClient();
+  // Most environments name no proxy: then nothing is loaded for it.
+  const mayBeProxied = Object.keys(env).some((name) => /_proxy$/i.test(name));
+  let proxied: Promise<ProxyClient> | null = null;
+  let trusted: Promise<void> | null = null;
+  return async (address, request = {}, observer) => {
+    const url = new URL(address);
+    if (url.protocol === 'https:' && env.SSL_CERT_FILE) {
+      trusted ??= trustCertificates(env.SSL_CERT_FILE);
+      await trusted;
+    }
+    const proxy = mayBeProxied ? await proxyOf(url, env) : null;
+    if (proxy === null) return withoutRedirect(await direct.fetch(url, request, observer));
+    proxied ??= import('./proxy-client.ts').then(({ createProxyClient }) => createProxyClient());
+    return withoutRedirect(await (await proxied)(url, proxy, { request, observer }));
+  };
+}
+
+async function proxyOf(url: URL, env: Environment): Promise<URL | null> {
+  const { selectProxy, readProxySettings } = await import('./proxy-settings.ts');
+  const settings = readProxySettings(env);
+  return settings === null ? null : selectProxy(url, settings);
+}
+
+function withoutRedirect(response: HttpResponse): HttpResponse {
+  const target = response.headers.get('location');
+  if (response.status < 300 || response.status >= 400 || target === null) return response;
+  void response.body?.cancel();
+  throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') });
+}
+
+const MOST_CERTIFICATE_BYTES = 16 * 1024 * 1024;
+
+/** Adds the certificates of a PEM file to those that this process trusts. */
+async function trustCertificates(file: string): Promise<void> {
+  const [tls, { readNamedFile }] = await Promise.all([
+    import('node:tls'),
+    import('../files/named-file.ts'),
+  ]);
+  let pem: string;
+  try {
+    const bytes = await readNamedFile(file, { maxBytes: MOST_CERTIFICATE_BYTES });
+    pem = bytes.toString('latin1');
+  } catch (thrown) {
+    throw new UsageError(`SSL_CERT_FILE cannot be read: ${errorMessage(thrown)}`, {
+      cause: thrown,
+    });
+  }
+  const own = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+  if (own === null) throw new UsageError(`SSL_CERT_FILE holds no PEM certificate: ${file}`);
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), ...own]);
+}

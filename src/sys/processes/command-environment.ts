@@ -1,0 +1,113 @@
+import { delimiter, isAbsolute } from 'node:path';
+import type { Environment } from '../env.ts';
+import { buildGitEnvironment, type GitLimits } from '../git/git-environment.ts';
+import { buildNetworkEnvironment } from './network-environment.ts';
+import { UNATTENDED } from './unattended-environment.ts';
+
+const PASSED_ON = new Set(['HOME', 'LANG', 'TMPDIR', 'USER', 'LOGNAME', 'TZ']);
+/** The variable that holds the id of the task that started a process. */
+export const TASK_VARIABLE = 'MUSTER_TASK';
+const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+/**
+ * Variables that make shells, loaders, git and rg run programs or read settings that the command line does not
+ * name. The proof that a command is harmless relies on their absence. The author of a commit is harmless.
+ */
+const STEERING =
+  /^(?:BASH_.*|ENV|SHELLOPTS|BASHOPTS|PS4|IFS|CDPATH|GLOBIGNORE|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|GIT_(?!(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)$).*|RIPGREP_CONFIG_PATH|LESSOPEN|LESSCLOSE|PAGER|MUSTER_.*)$/;
+
+const NAME = /^[A-Za-z_]\w*$/;
+
+/**
+ * Variables that a task must not set for its commands: they name programs, code and settings that shells,
+ * loaders, runtimes, package managers and clients run or read, or Muster itself sets them. The list cannot be
+ * complete. Setting any other variable therefore still counts as an effect, and a command that was proved
+ * harmless runs without the task's variables.
+ */
+const OF_THE_USER: readonly RegExp[] = [
+  // The shell, and where it and all others look.
+  /^(?:_.*|PATH|HOME|SHELL|USER|LOGNAME|TERM|TERMCAP|TERMINFO.*|TMP|TEMP|TMPDIR|PWD|OLDPWD|SHLVL|PS[0-9]|PROMPT_.*|HIST.*|INPUTRC|FIGNORE|FPATH|EXECIGNORE|POSIXLY_CORRECT|TIMEFORMAT|XDG_.*|ZDOTDIR)$/,
+  // Loaders and the C library.
+  /^(?:LD|LD_.*|DYLD_.*|GCONV_PATH|LOCPATH|NLSPATH|GLIBC_.*|MALLOC_.*|TZDIR|RES_OPTIONS|HOSTALIASES|LOCALDOMAIN)$/,
+  // Runtimes and compilers.
+  /^(?:NODE_(?!ENV$).*|DENO_.*|BUN_.*|PYTHON(?!UNBUFFERED$|HASHSEED$|DONTWRITEBYTECODE$).*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|JAVA_.*|JDK_.*|CLASSPATH|PHP.*|LUA_.*|R_.*|DOTNET_.*|CORECLR_.*|COMPLUS_.*|GO(?:AUTH|BIN|CACHE|ENV|INSECURE|MODCACHE|NO.*|PATH|PRIVATE|PROXY|ROOT|SUMDB|TOOLCHAIN|TOOLDIR|VCS|WORK|.*FLAGS)|CGO_.*|ERL_.*|JULIA_.*|OPAM.*|STACK_.*|TS_NODE_.*|ELECTRON_.*|WINE.*|CC|CXX|CPP|AR|AS|GCC_.*|MAKE|MAKEFILES|CMAKE_.*|PKG_CONFIG.*|CARGO_.*|RUST(?!_LOG$|_BACKTRACE$).*)$/,
+  // Test runners and build helpers.
+  /^(?:PYTEST_.*|TOX_.*|CONFIG_SITE|CCACHE_.*|SCCACHE_.*|DISTCC_.*|VAGRANT_.*|HUSKY)$/,
+  // Package managers.
+  /^(?:COMPOSER.*|NPM_.*|YARN_.*|PNPM_.*|COREPACK_.*|PIP_.*|UV_.*|POETRY_.*|CONDA_.*|VIRTUAL_ENV|MAVEN_.*|MVN_.*|GRADLE_.*)$/,
+  // Clients that run helpers, and whom they trust.
+  /^(?:EDITOR|VISUAL|EXINIT|.*VIM(?:INIT|RC|RUNTIME)|EMACS.*|GDBINIT|MANOPT|TEXINPUTS|HG(?:EDITOR|MERGE|PLAIN.*|RCPATH)|GTK_.*|GIO_.*|BROWSER|.*PAGER|LESS.*|SSH_.*|SUDO_.*|DBUS_.*|GPG_.*|GNUPGHOME|AWS_.*|AZURE_.*|KUBE.*|DOCKER_.*|BUILDKIT_.*|HELM_.*|TF_.*|ANSIBLE_.*|PG.*|PSQL.*|MYSQL_.*|CURL_.*|WGETRC|NETRC|SSL_.*|OPENSSL_.*|SSLKEYLOGFILE|REQUESTS_CA_BUNDLE)$/,
+  // Of whatever program.
+  /(?:PATH|FLAGS|_PROXY|_OPTIONS|_(?:ADD)?OPTS|_HOME|_PRELOAD|_WRAPPER|_COMMAND|_CMD|_PROGRAM|_BIN|_EXECUTABLE|_CONFIG|_CONFIG_FILE|_EDITOR|_SHELL|_RSH|_SSH|_ASKPASS|_PLUGINS?|_MODULES|_HOOKS?)$/,
+];
+
+/** Tells whether a shell accepts a name as the name of a variable. */
+export function isVariableName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/** Tells whether a task may set this variable for its own commands. The case of the name does not matter. */
+export function isSettableByTask(name: string): boolean {
+  const upper = name.toUpperCase();
+  return isPassableToCommands(upper) && !OF_THE_USER.some((names) => names.test(upper));
+}
+
+/** Tells whether a user may pass this variable on to commands (`sandbox.env`). */
+export function isPassableToCommands(name: string): boolean {
+  return isVariableName(name) && !STEERING.test(name);
+}
+
+/** The sources of a command's environment. */
+export interface CommandVariables {
+  /** The task that runs the command. Default: none. */
+  readonly taskId?: string;
+  /** Names of additional variables that are passed on (`sandbox.env`). */
+  readonly extraNames?: readonly string[];
+  /** Variables that the task has set for its commands (`isSettableByTask`). */
+  readonly taskVariables?: Readonly<Record<string, string>>;
+  readonly git: GitLimits;
+  /** True if the command can reach servers; undefined if that is not known. */
+  readonly network?: boolean;
+}
+
+/**
+ * Builds the environment of a command: the variables that a program needs to work without a person, the ones
+ * that the user lists, and nothing else that could be a secret. Relative entries are removed from `PATH`, so
+ * that a file in the workspace cannot take the place of a program. `TASK_VARIABLE` lets a later run find
+ * processes that this one left behind.
+ */
+export function buildCommandEnvironment(
+  own: Environment,
+  { taskId, extraNames: further = [], taskVariables: set = {}, git, network }: CommandVariables,
+): Environment {
+  return {
+    ...buildGitEnvironment(git),
+    ...UNATTENDED,
+    TERM: 'dumb',
+    ...(network === undefined ? {} : buildNetworkEnvironment(own, network)),
+    ...listPassedVariables(own, further),
+    ...set,
+    PATH: buildCommandPath(own),
+    ...(taskId === undefined ? {} : { [TASK_VARIABLE]: taskId }),
+  };
+}
+
+/** Selects the variables of the user's own environment that a command sees. */
+export function listPassedVariables(
+  own: Environment,
+  further: readonly string[],
+): Readonly<Record<string, string>> {
+  const listed = new Set(further);
+  const passed = Object.entries(own).flatMap(([name, value]) =>
+    value !== undefined && (PASSED_ON.has(name) || name.startsWith('LC_') || listed.has(name))
+      ? [[name, value] as const]
+      : [],
+  );
+  return Object.fromEntries(passed);
+}
+
+/** Returns the PATH of a command. */
+export function buildCommandPath(own: Environment): string {
+  const entries = (own['PATH'] ?? '').split(delimiter).filter((entry) => isAbsolute(entry));
+  return entries.length === 0 ? DEFAULT_PATH : entries.join(delimiter);
+}

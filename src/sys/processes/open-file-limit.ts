@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+
+/** Returns how many files this process may have open (`ulimit -n`); null if that is not known. */
+export function readOpenFileLimit(): number | null {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8');
+    const soft = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
+    return soft === undefined ? null : Number(soft);
+  } catch {
+    // Only Linux has it; elsewhere the usual limit is far above what we take.
+    return null;
+  }
+}

@@ -1,0 +1,151 @@
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+
+/** Selects the members of a process group and the processes that have a mark in their environment. */
+export interface ProcessQuery {
+  readonly group?: number;
+  /** `NAME=value` entries of the environment with which a process was started. One match is enough. */
+  readonly marks: ReadonlySet<string>;
+  /**
+   * The `startTime` of the first process that can have a mark. The environment of older processes is not read.
+   * Default: every environment is read.
+   */
+  readonly since?: number;
+}
+
+/**
+ * Returns the pids of the living processes (not zombies) that belong to the group, descend from its leader or
+ * have a mark. A process that left the group with setsid keeps its mark. One that also cleared its environment
+ * is found as long as its chain of parents is unbroken. Linux only: undefined without /proc.
+ */
+export function findProcesses(query: ProcessQuery): readonly number[] | undefined {
+  const pids = listPids();
+  if (pids === undefined) return undefined;
+  const rows = pids.map(readRow).filter((row) => row !== undefined);
+  const found = new Set<number>();
+  for (const row of rows) {
+    const mayCarry = query.since === undefined || row.startTime >= query.since;
+    if (row.group === query.group || (mayCarry && carries(row.pid, query.marks)))
+      found.add(row.pid);
+  }
+  if (query.group !== undefined) addDescendants(query.group, rows, found);
+  found.delete(process.pid);
+  const dead = new Set(rows.filter((row) => row.dead).map((row) => row.pid));
+  return [...found].filter((pid) => !dead.has(pid));
+}
+
+/** A running process as shown to people. */
+export interface RunningProcess {
+  readonly pid: number;
+  readonly parent: number;
+  /**
+   * The arguments separated by spaces. Control characters are replaced by spaces, and long command lines are
+   * cut.
+   */
+  readonly command: string;
+}
+
+/** The maximum length of a command line in bytes. */
+const COMMAND_BYTES = 200;
+
+/** Describes the processes that still run. */
+export function describeProcesses(pids: readonly number[]): readonly RunningProcess[] {
+  return pids.flatMap((pid) => {
+    const row = readRow(pid);
+    const bytes = row === undefined || row.dead ? undefined : readStart(`/proc/${pid}/cmdline`);
+    return row === undefined || bytes === undefined
+      ? []
+      : [{ pid, parent: row.parent, command: commandText(bytes.subarray(0, COMMAND_BYTES)) }];
+  });
+}
+
+function commandText(bytes: Buffer): string {
+  // oxlint-disable-next-line no-control-regex -- what is taken out
+  return bytes.toString('utf8').replaceAll(/[\u0000-\u001f\u007f]/g, ' ');
+}
+
+/** Returns when a process started, in clock ticks since boot; undefined if that is not known. */
+export function readStartTime(pid: number): number | undefined {
+  return process.platform === 'linux' ? readRow(pid)?.startTime : undefined;
+}
+
+interface Row {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly dead: boolean;
+  /** Clock ticks since the start of the machine. */
+  readonly startTime: number;
+}
+
+/** Larger than any `stat` file, which holds 52 numbers and a name of 16 bytes. */
+const statBuffer = Buffer.allocUnsafe(2048);
+/** Index of `starttime`, counted from `state` (proc_pid_stat(5)). */
+const START_TIME = 19;
+
+function addDescendants(leader: number, rows: readonly Row[], found: Set<number>): void {
+  const family = new Set([...found, leader]);
+  for (let grown = true; grown;) {
+    grown = false;
+    for (const row of rows) {
+      if (family.has(row.parent) && !family.has(row.pid)) {
+        family.add(row.pid);
+        found.add(row.pid);
+        grown = true;
+      }
+    }
+  }
+}
+
+function listPids(): number[] | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  } catch {
+    // No /proc mounted: the same as on systems that have none.
+    return undefined;
+  }
+}
+
+function readRow(pid: number): Row | undefined {
+  const stat = readStart(`/proc/${pid}/stat`)?.toString('latin1');
+  if (stat === undefined) return undefined;
+  // The name stands in brackets and may hold anything: the fields begin after the last bracket.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', START_TIME + 1);
+  const [state, parent, group] = fields;
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    dead: state === 'Z' || state === 'X',
+    startTime: Number(fields[START_TIME]),
+  };
+}
+
+/**
+ * Returns the beginning of a small file of /proc; the buffer is reused by the next call. It is read at once,
+ * because this is done for all processes of the machine at the end of each command.
+ */
+function readStart(path: string): Buffer | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    return statBuffer.subarray(0, readSync(file, statBuffer));
+  } catch {
+    // Ended meanwhile.
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function carries(pid: number, marks: ReadonlySet<string>): boolean {
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`, 'latin1');
+    return environment.split('\0').some((variable) => marks.has(variable));
+  } catch {
+    // Ended meanwhile, or somebody else's: none of ours either way.
+    return false;
+  }
+}

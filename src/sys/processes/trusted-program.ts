@@ -1,0 +1,31 @@
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { isInside } from '../files/paths.ts';
+
+/**
+ * System directories for programs. They are searched before PATH, which may name a directory of the workspace.
+ */
+const SYSTEM_DIRECTORIES = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
+
+/** Finds the path of a program outside the directories in `untrusted`, to which commands can write. */
+export function findTrustedProgram(
+  name: string,
+  path: string,
+  untrusted: readonly string[],
+): string | undefined {
+  return [...SYSTEM_DIRECTORIES, ...path.split(delimiter).filter((entry) => isAbsolute(entry))]
+    .map((directory) => join(directory, name))
+    .find(
+      (file) => isExecutable(file) && !untrusted.some((root) => isInside(root, realpathSync(file))),
+    );
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    // Not there or not ours to run: the search goes on.
+    return false;
+  }
+}

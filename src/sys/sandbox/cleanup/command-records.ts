@@ -1,0 +1,196 @@
+import type { QuarantinedEntry } from '../../../base/cleanup-result.ts';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { isJsonObject } from '../../../base/json.ts';
+import { systemErrorCode } from '../../../base/errors.ts';
+import { newId } from '../../../base/ids.ts';
+import { lstatIfPresent } from '../../files/path-lookup.ts';
+import { NewEntries, type ProtectedPathState } from './new-entries.ts';
+import type { ProtectedFileBackup } from './file-backup.ts';
+import { serializeBackup, parseBackup } from './opened-record.ts';
+
+/** `PID-STARTTIME-ID`. The start time tells apart processes that had the same pid. */
+const RECORD = /^(\d+)-(\d+)-[a-z0-9]+$/;
+const START_TIME_FIELD = 22;
+const TOUCH_MS = 1_000;
+/**
+ * Entries that were created later than this after the last update of a record were not created by its command.
+ */
+const TOLERANCE_MS = 2 * TOUCH_MS;
+
+/** The record of one running command. */
+export interface CommandRecord {
+  /** Records the files that may stay, by path, with the time of their last change. */
+  accept(files: ReadonlyMap<string, number>): void;
+  remove(): void;
+}
+
+const NO_RECORD: CommandRecord = { accept: () => {}, remove: () => {} };
+
+/**
+ * Records of running commands, one file each in `directory` (null: no records are kept). If the process that
+ * ran a command is killed, a later process uses the record to find the entries that the command created under
+ * protected names.
+ */
+export class CommandRecords {
+  private readonly directory: string | null;
+
+  constructor(directory: string | null) {
+    this.directory = directory;
+  }
+
+  /**
+   * Writes a record. A directory that cannot be written does not prevent the command from running. `opened`: a
+   * backup of the files that git may change; null if there are none.
+   */
+  add({ missing, present }: ProtectedPathState, opened: ProtectedFileBackup | null): CommandRecord {
+    const own = ownName();
+    if (this.directory === null || own === null) return NO_RECORD;
+    const path = join(this.directory, `${own}-${newId()}`);
+    const record: Record<string, unknown> = {};
+    try {
+      mkdirSync(this.directory, { recursive: true, mode: 0o700 });
+      const names = [...present].map(([directory, there]) => [directory, [...there]]);
+      const before = opened === null ? null : serializeBackup(opened);
+      Object.assign(record, { missing, present: names, opened: before });
+      writeRecord(path, record);
+    } catch (thrown) {
+      if (systemErrorCode(thrown) === undefined) throw thrown;
+      return NO_RECORD;
+    }
+    const timer = setInterval(() => touch(path), TOUCH_MS);
+    timer.unref();
+    return {
+      accept: (files) => {
+        try {
+          writeRecord(path, { ...record, accepted: [...files] });
+        } catch (thrown) {
+          // The disk is full, or the note was removed by hand: what is left of it still holds.
+          if (systemErrorCode(thrown) === undefined) throw thrown;
+        }
+      },
+      remove: () => {
+        clearInterval(timer);
+        rmSync(path, { force: true });
+      },
+    };
+  }
+
+  /** Quarantines, below `keepIn`, the entries that commands of killed processes have created. */
+  sweep(keepIn: string | null): readonly QuarantinedEntry[] {
+    const { directory } = this;
+    if (directory === null) return [];
+    return namesOf(directory).flatMap((name) => {
+      const [, pid, startTime] = RECORD.exec(name) ?? [];
+      if (pid === undefined || startTimeOf(Number(pid)) === startTime) return [];
+      const path = join(directory, name);
+      const removed = sweepRecord(path, keepIn);
+      rmSync(path, { force: true });
+      return removed;
+    });
+  }
+}
+
+/** Replaces the record atomically. */
+function writeRecord(path: string, record: Readonly<Record<string, unknown>>): void {
+  const draft = `${path}.draft`;
+  writeFileSync(draft, JSON.stringify(record), { mode: 0o600 });
+  renameSync(draft, path);
+}
+
+function sweepRecord(path: string, keepIn: string | null): readonly QuarantinedEntry[] {
+  const record = readRecord(path);
+  const lastSign = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (record === null || lastSign === undefined) return [];
+  const accepted = new Map(pairs(record['accepted']));
+  const isOfCommand = (entry: string): boolean =>
+    (lstatIfPresent(entry)?.ctimeMs ?? Infinity) <= lastSign + TOLERANCE_MS;
+  const opened = parseBackup(record['opened'], keepIn)?.restoreAll(isOfCommand);
+  const entries = new NewEntries(placesOf(record), () => Promise.resolve(new Set()), keepIn);
+  entries.accept(accepted);
+  return [...(opened?.removed ?? []), ...entries.settleNow(isOfCommand)];
+}
+
+function readRecord(path: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return isJsonObject(value) ? value : null;
+  } catch {
+    // Its owner was killed while it wrote it: its command had not begun.
+    return null;
+  }
+}
+
+function placesOf({ missing, present }: Readonly<Record<string, unknown>>): ProtectedPathState {
+  return {
+    missing: strings(missing),
+    present: new Map(
+      (Array.isArray(present) ? present : []).flatMap((pair) => {
+        const [directory, names] = Array.isArray(pair) ? pair : [];
+        return typeof directory === 'string' ? [[directory, new Set(strings(names))]] : [];
+      }),
+    ),
+  };
+}
+
+function pairs(value: unknown): readonly (readonly [string, number])[] {
+  return (Array.isArray(value) ? value : []).flatMap((pair) => {
+    const [path, time] = Array.isArray(pair) ? pair : [];
+    return typeof path === 'string' && typeof time === 'number' ? [[path, time] as const] : [];
+  });
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+function touch(path: string): void {
+  const now = new Date();
+  try {
+    utimesSync(path, now, now);
+  } catch (thrown) {
+    // It was removed by hand, or the disk can't be written to any more.
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+  }
+}
+
+let own: string | null | undefined;
+
+/** Returns the beginning of the names of this process's records; null without /proc. */
+function ownName(): string | null {
+  if (own === undefined) {
+    const startTime = startTimeOf(process.pid);
+    own = startTime === undefined ? null : `${process.pid}-${startTime}`;
+  }
+  return own;
+}
+
+/** Ticks from boot, of proc(5); undefined where there is no such process. */
+function startTimeOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The second field is a name in brackets that may hold anything.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_TIME_FIELD - 3];
+  } catch {
+    // Ended, or no /proc.
+    return undefined;
+  }
+}
+
+function namesOf(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    // Nobody has written one yet.
+    return [];
+  }
+}

@@ -1,0 +1,220 @@
+import type { QuarantinedEntry, CleanupResult } from '../../../base/cleanup-result.ts';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  openSync,
+  renameSync,
+  symlinkSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { errorMessage, systemErrorCode } from '../../../base/errors.ts';
+import { newId } from '../../../base/ids.ts';
+import { addsOnlyHarmlessSettings } from '../../git/config-check.ts';
+import { holdDirectory } from '../../files/held-directory.ts';
+import { isOwnWrite } from '../../files/own-writes.ts';
+import { isInside } from '../../files/paths.ts';
+import { readEntryContent, type EntryContent } from './file-content.ts';
+import {
+  existsWithoutLinks,
+  findFirstLink,
+  readDirectoryNames,
+  lstatIfPresent,
+} from '../../files/path-lookup.ts';
+import type { FindCommitted } from './new-entries.ts';
+import { quarantineEntry } from './quarantine.ts';
+
+const MOST_FILES = 2_000;
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** Protected files and directories that a command which runs only git may write to. Absolute real paths. */
+export interface GitWritablePaths {
+  /** Files of the working tree, whose content may come from a commit. */
+  readonly trees: readonly string[];
+  /** Configuration files. */
+  readonly configurations: readonly string[];
+  /**
+   * Files of linked working trees. They may be deleted together with their directory, and must not change
+   * otherwise.
+   */
+  readonly links: readonly string[];
+}
+
+type Restored = Required<Pick<CleanupResult, 'removed' | 'putBack'>>;
+type Files = ReadonlyMap<string, EntryContent>;
+
+/**
+ * A backup of protected files, made before a command that runs only git. Afterwards it restores every file that
+ * git did not write from a commit, except configuration files with harmless additions.
+ */
+export class ProtectedFileBackup {
+  readonly paths: GitWritablePaths;
+  private readonly before: Files;
+  private readonly directory: string | null;
+
+  constructor(places: GitWritablePaths, before: Files, directory: string | null) {
+    this.paths = places;
+    this.before = before;
+    this.directory = directory;
+  }
+
+  /**
+   * Creates a backup; null if the files are too many or too large. `directory`: the directory for quarantined
+   * files.
+   */
+  static create(places: GitWritablePaths, directory: string | null): ProtectedFileBackup | null {
+    const before = filesOf(places);
+    return before === null ? null : new ProtectedFileBackup(places, before, directory);
+  }
+
+  /** Returns the files as they were. */
+  files(): Iterable<EntryContent> {
+    return this.before.values();
+  }
+
+  async settle(committed: FindCommitted): Promise<CleanupResult> {
+    const now = filesOf(this.paths);
+    if (now === null) return { ...this.restoreWhole(), fromCommits: [] };
+    const changed = [...this.changed(now)].filter((path) => !this.mayBe(path, now));
+    const wanted = changed.flatMap((path) => {
+      const file = now.get(path) ?? this.before.get(path);
+      return file === undefined ? [] : [file];
+    });
+    const fine = await committed(wanted);
+    const restored = this.restore(changed.filter((path) => !fine.has(path)));
+    return { ...restored, fromCommits: [...fine] };
+  }
+
+  /**
+   * Restores all files. `isOfCommand` tells whether the command left the entry that is at a path now. Default:
+   * always true.
+   */
+  restoreAll(isOfCommand: (path: string) => boolean = () => true): Restored {
+    const now = filesOf(this.paths);
+    if (now === null) return this.restoreWhole();
+    return this.restore(
+      [...this.changed(now)].filter((path) => !existsWithoutLinks(path) || isOfCommand(path)),
+    );
+  }
+
+  /** Removes everything at these paths and restores the backup, because there is too much to compare. */
+  private restoreWhole(): Restored {
+    const { trees, configurations, links } = this.paths;
+    return this.restore([
+      ...new Set([...trees, ...configurations, ...links, ...this.before.keys()]),
+    ]);
+  }
+
+  private *changed(now: Files): Generator<string, void, undefined> {
+    for (const path of new Set([...this.before.keys(), ...now.keys()])) {
+      const [was, is] = [this.before.get(path), now.get(path)];
+      const isSame =
+        was !== undefined &&
+        is !== undefined &&
+        was.kind === is.kind &&
+        was.mode === is.mode &&
+        was.content.equals(is.content);
+      if (!isSame) yield path;
+    }
+  }
+
+  private mayBe(path: string, now: Files): boolean {
+    const [was, is] = [this.before.get(path), now.get(path)];
+    const stats = lstatIfPresent(path);
+    if (stats !== undefined && isOwnWrite(path, stats)) return true;
+    if (this.paths.links.includes(path)) return lstatIfPresent(dirname(path)) === undefined;
+    if (!this.paths.configurations.includes(path)) return false;
+    return (
+      was !== undefined &&
+      is?.kind === 'file' &&
+      addsOnlyHarmlessSettings(was.content, is.content, (tree) => isTreeOfSubmodule(path, tree))
+    );
+  }
+
+  private restore(paths: readonly string[]): Restored {
+    // What lies above goes first: a link in the place of a directory would lead elsewhere.
+    const removed = paths
+      .toSorted((one, other) => one.length - other.length)
+      .flatMap((path) =>
+        existsWithoutLinks(path) ? (quarantineEntry(path, this.directory) ?? []) : [],
+      );
+    const putBack: string[] = [];
+    const failed: QuarantinedEntry[] = [];
+    for (const path of paths) {
+      const was = this.before.get(path);
+      if (was === undefined || existsWithoutLinks(path)) continue;
+      const problem = problemOf(() => write(was));
+      if (problem === null) putBack.push(path);
+      else failed.push({ path, keptAt: null, problem });
+    }
+    return { removed: [...removed, ...failed], putBack };
+  }
+}
+
+function filesOf({ trees, configurations, links }: GitWritablePaths): Files | null {
+  const files = new Map<string, EntryContent>();
+  const waiting = [...trees, ...configurations, ...links];
+  let bytes = 0;
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const stats = lstatIfPresent(path);
+    if (stats === undefined) continue;
+    if (stats.isDirectory()) {
+      const names = readDirectoryNames(path);
+      if (names === null) return null;
+      waiting.push(...names.map((name) => join(path ?? '', name)));
+    } else {
+      const file = readEntryContent(path);
+      if (file === null) return null;
+      files.set(path, file);
+      bytes += file.content.length;
+    }
+    if (files.size + waiting.length > MOST_FILES || bytes > MOST_BYTES) return null;
+  }
+  return files;
+}
+
+/** Tells whether the working tree that a submodule's configuration names lies in the enclosing repository. */
+function isTreeOfSubmodule(configuration: string, tree: string): boolean {
+  const [top = '', ...below] = configuration.split('/.git/modules/');
+  if (below.length === 0 || isAbsolute(tree)) return false;
+  const path = join(dirname(configuration), tree);
+  const isInTop = path !== top && isInside(top, path) && !isInside(join(top, '.git'), path);
+  return isInTop && findFirstLink(join(path, 'x')) === undefined;
+}
+
+/**
+ * Returns null if the file was restored, and the problem otherwise. One failure does not prevent the other
+ * files from being restored.
+ */
+function problemOf(putBack: () => void): string | null {
+  try {
+    putBack();
+    return null;
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+    return `it could not be put back as it was: ${errorMessage(thrown)}`;
+  }
+}
+
+/** Writes a file without following links above it, because git may have created one there. */
+function write({ path, kind, content, mode }: EntryContent): void {
+  const parent = holdDirectory('/', dirname(path), { create: true });
+  try {
+    const draft = parent.at(`${basename(path)}.${newId()}`);
+    if (kind === 'link') symlinkSync(content, draft);
+    else {
+      const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+      const file = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+      try {
+        for (let at = 0; at < content.length;) at += writeSync(file, content, at);
+        fchmodSync(file, mode);
+      } finally {
+        closeSync(file);
+      }
+    }
+    renameSync(draft, parent.at(basename(path)));
+  } finally {
+    parent.close();
+  }
+}

@@ -1,0 +1,168 @@
+import type { QuarantinedEntry, CleanupResult } from '../../../base/cleanup-result.ts';
+import type { Stats } from 'node:fs';
+import { basename, join } from 'node:path';
+import { isPlainRepository } from '../../git/plain-repository.ts';
+import { isOwnWrite } from '../../files/own-writes.ts';
+import { isProtectedName } from '../../files/protected-names.ts';
+import { readEntryContent, type EntryContent } from './file-content.ts';
+import {
+  findFirstLink,
+  lstatIfPresent,
+  readDirectoryNames,
+  directoryNames,
+} from '../../files/path-lookup.ts';
+import { quarantineEntry } from './quarantine.ts';
+
+/** The protected paths that existed and that did not exist when a command began. Absolute real paths. */
+export interface ProtectedPathState {
+  /** Paths that did not exist. */
+  readonly missing: readonly string[];
+  /** The protected names that existed at the top of each writable directory. */
+  readonly present: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Returns the paths of those files that have the content of a commit of the repository. */
+export type FindCommitted = (files: readonly EntryContent[]) => Promise<ReadonlySet<string>>;
+
+/** An entry with more files is not compared with commits. */
+const MOST_FILES = 2_000;
+
+/**
+ * Entries that a command creates under protected names that did not exist when it began. The sandbox cannot
+ * prevent their creation, so they are quarantined when the command has ended, or while it runs in the
+ * background. Three kinds may stay: files that git wrote with the content of a commit, a new repository that
+ * makes git run no programs, and files that Muster itself wrote.
+ */
+export class NewEntries {
+  private readonly places: ProtectedPathState;
+  private readonly committed: FindCommitted;
+  private readonly directory: string | null;
+  /** Files that may stay as they are, by path. */
+  private readonly accepted = new Map<string, number>();
+  private settling: Promise<CleanupResult> | null = null;
+
+  /** `directory`: the directory for quarantined entries. */
+  constructor(places: ProtectedPathState, committed: FindCommitted, directory: string | null) {
+    this.places = places;
+    this.committed = committed;
+    this.directory = directory;
+  }
+
+  /** Lets files stay while they are unchanged since the given time. */
+  accept(files: ReadonlyMap<string, number>): void {
+    for (const [path, time] of files) this.accepted.set(path, time);
+  }
+
+  /** Returns the files that may stay, with the time of their last change. */
+  acceptedFiles(): ReadonlyMap<string, number> {
+    return this.accepted;
+  }
+
+  /** Quarantines the entries that may not stay. */
+  settle(): Promise<CleanupResult> {
+    this.settling ??= this.compareAndRemove().finally(() => {
+      this.settling = null;
+    });
+    return this.settling;
+  }
+
+  /**
+   * Quarantines at once, without comparing with commits: files that were not compared earlier may not stay.
+   * `isOfCommand` tells whether the command created an entry. Default: always true.
+   */
+  settleNow(isOfCommand: (path: string) => boolean = () => true): readonly QuarantinedEntry[] {
+    return this.found()
+      .filter(({ path }) => isOfCommand(path))
+      .flatMap((entry) => this.remove(entry));
+  }
+
+  /** Tells whether there is an entry that was not compared, or that may not stay. */
+  hasUnknown(): boolean {
+    return this.found().some(
+      ({ files }) => files === null || files.some((file) => !this.mayStay(file)),
+    );
+  }
+
+  private async compareAndRemove(): Promise<CleanupResult> {
+    const fromCommits: string[] = [];
+    const found = this.found();
+    const unknown = found.flatMap(({ files }) => files ?? []).filter((file) => !this.mayStay(file));
+    if (unknown.length > 0) {
+      const contents = unknown
+        .map(({ path }) => readEntryContent(path))
+        .filter((file) => file !== null);
+      const committed = await this.committed(contents);
+      for (const { path, stats } of unknown) {
+        if (!committed.has(path)) continue;
+        this.accepted.set(path, stats.ctimeMs);
+        fromCommits.push(path);
+      }
+    }
+    return { removed: this.found().flatMap((entry) => this.remove(entry)), fromCommits };
+  }
+
+  private found(): readonly NewEntry[] {
+    const { missing, present } = this.places;
+    const named = [...present].flatMap(([directory, names]) =>
+      directoryNames(directory)
+        .filter((name) => isProtectedName(name) && !names.has(name))
+        .map((name) => join(directory, name)),
+    );
+    // No link was in the way before: what is reached through one lies elsewhere, and only the link is new.
+    const made = missing
+      .filter((path) => lstatIfPresent(path) !== undefined)
+      .map((path) => findFirstLink(path) ?? path);
+    const paths = new Set([...made, ...named.filter((path) => findFirstLink(path) === undefined)]);
+    return [...paths].flatMap((path) => {
+      const files = filesOf(path);
+      return files?.length === 0 && lstatIfPresent(path) === undefined ? [] : [{ path, files }];
+    });
+  }
+
+  private remove({ path, files }: NewEntry): readonly QuarantinedEntry[] {
+    if (basename(path) === '.git' && isPlainRepository(path)) return [];
+    const stays = files?.filter((file) => this.mayStay(file)) ?? [];
+    if (files === null || stays.length === 0) return this.putAside(path);
+    return files
+      .filter((file) => !stays.includes(file))
+      .flatMap((file) => this.putAside(file.path));
+  }
+
+  private mayStay({ path, stats }: NewFile): boolean {
+    return this.accepted.get(path) === stats.ctimeMs || isOwnWrite(path, stats);
+  }
+
+  private putAside(path: string): readonly QuarantinedEntry[] {
+    const removed = quarantineEntry(path, this.directory);
+    return removed === null ? [] : [removed];
+  }
+}
+
+interface NewFile {
+  readonly path: string;
+  readonly stats: Stats;
+}
+
+interface NewEntry {
+  readonly path: string;
+  /**
+   * The file itself, or all files below a directory; null if there are too many or some cannot be inspected.
+   */
+  readonly files: readonly NewFile[] | null;
+}
+
+function filesOf(top: string): readonly NewFile[] | null {
+  const files: NewFile[] = [];
+  const waiting = [top];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const stats = lstatIfPresent(path);
+    if (stats === undefined) continue;
+    if (stats.isDirectory()) {
+      const names = readDirectoryNames(path);
+      if (names === null) return null;
+      waiting.push(...names.map((name) => join(path ?? top, name)));
+    } else files.push({ path, stats });
+    if (files.length > MOST_FILES || waiting.length > MOST_FILES) return null;
+  }
+  return files;
+}

@@ -1,0 +1,116 @@
+import type { QuarantinedEntry } from '../../../base/cleanup-result.ts';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  cpSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { errorMessage, systemErrorCode } from '../../../base/errors.ts';
+import { newId } from '../../../base/ids.ts';
+import { holdDirectory, type HeldDirectory } from '../../files/held-directory.ts';
+
+/** All permissions of the owner. */
+const OWNER = 0o700;
+/** Linux: a descriptor that needs no right to read. */
+const O_PATH = 0o10000000;
+
+/**
+ * Moves an entry (absolute path without links) out of the workspace into a new directory below `directory`,
+ * which is created when needed, and returns its new location. If `directory` is null, the entry is renamed to a
+ * harmless name in its own directory. Returns null if the entry no longer exists. Commands may still run: a
+ * link that appears above the entry is never followed.
+ */
+export function quarantineEntry(path: string, directory: string | null): QuarantinedEntry | null {
+  try {
+    const parent = holdDirectory('/', dirname(path));
+    try {
+      return moveOut({ parent, name: basename(path), path }, directory);
+    } finally {
+      parent.close();
+    }
+  } catch (thrown) {
+    const code = systemErrorCode(thrown);
+    if (code === undefined) throw thrown;
+    return code === 'ENOENT' ? null : { path, keptAt: null, problem: errorMessage(thrown) };
+  }
+}
+
+interface HeldEntry {
+  readonly parent: HeldDirectory;
+  readonly name: string;
+  /** The path for messages. */
+  readonly path: string;
+}
+
+function moveOut({ parent, name, path }: HeldEntry, directory: string | null): QuarantinedEntry {
+  const beside = harmlessName(name);
+  const move = (to: string): void => openAndMove(parent, name, to);
+  if (directory === null) {
+    move(parent.at(beside));
+    return { path, keptAt: join(dirname(path), beside) };
+  }
+  const keptAt = join(newPlace(directory), name);
+  try {
+    move(keptAt);
+    return { path, keptAt };
+  } catch (thrown) {
+    if (systemErrorCode(thrown) !== 'EXDEV') throw thrown;
+  }
+  // What can't be copied, such as a socket, or the last of a full disk, gets another name beside its own.
+  move(parent.at(beside));
+  const from = parent.at(beside);
+  try {
+    cpSync(from, keptAt, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+  } catch {
+    rmSync(keptAt, { recursive: true, force: true });
+    return { path, keptAt: join(dirname(path), beside) };
+  }
+  rmSync(from, { recursive: true, force: true });
+  return { path, keptAt };
+}
+
+/**
+ * Moves an entry, and restores the owner's permissions if needed: a command may remove them from a directory to
+ * keep what it created there.
+ */
+function openAndMove(parent: HeldDirectory, name: string, to: string): void {
+  const from = parent.at(name);
+  try {
+    renameSync(from, to);
+  } catch (thrown) {
+    if (systemErrorCode(thrown) !== 'EACCES') throw thrown;
+    open(parent.at(''));
+    open(from);
+    renameSync(from, to);
+  }
+}
+
+/** Gives the owner of a directory all permissions. Does nothing to a file or a link. */
+function open(path: string): void {
+  if (!lstatSync(path).isDirectory()) return;
+  const { O_DIRECTORY, O_NOFOLLOW } = constants;
+  const descriptor = openSync(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  try {
+    chmodSync(`/proc/self/fd/${descriptor}`, fstatSync(descriptor).mode | OWNER);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Returns a name that no program obeys. */
+function harmlessName(name: string): string {
+  return `removed-${newId()}-${name.replace(/^\.+/, '')}`;
+}
+
+function newPlace(directory: string): string {
+  const place = join(directory, newId());
+  mkdirSync(place, { recursive: true, mode: 0o700 });
+  return place;
+}

@@ -1,0 +1,118 @@
+import { isDeepStrictEqual } from 'node:util';
+import { findLocalRepository, readRemoteSettings, readRemoteUrls } from '../../git/remotes.ts';
+import { readRemoteTips, readTips } from '../../git/tips.ts';
+import type { Repository } from '../../git/repository.ts';
+import { isInside } from '../../files/paths.ts';
+
+/** The refs of a repository when a command began. */
+export interface TipsAtStart extends RepositoryUse {
+  readonly repository: Repository;
+  readonly named: ReadonlySet<string>;
+  /** The ids whose commits the user or a remote has made. */
+  readonly trusted: ReadonlySet<string>;
+}
+
+/** The use of a repository by a command. */
+export interface RepositoryUse {
+  readonly roots: readonly string[];
+  /** True if only git runs. Refs of a remote that appear then were fetched from it. */
+  readonly isGitAlone: boolean;
+}
+
+/** A remote that was there before the first command. */
+interface Remote {
+  readonly name: string;
+  /** The remote's repository on this machine; undefined if the remote is on another machine. */
+  readonly local: Repository | undefined;
+}
+
+interface RepositoryTips {
+  /** Ids that appeared while a command ran: it may have made the commits. */
+  readonly made: Set<string>;
+  readonly running: Set<TipsAtStart>;
+  readonly remotes: readonly Remote[];
+  /** All settings of the remotes. */
+  readonly settings: readonly string[];
+}
+
+/**
+ * Tells the commits of the user from the commits that commands have made. A file that a command creates under a
+ * protected name may stay only if it is in a commit of the user or of a remote. Any command can make a commit
+ * and name it as a commit of a remote. A fetched commit is therefore trusted only if the remote lies on this
+ * machine and has it, or if nothing but git ran and fetched it from a remote that existed before.
+ */
+export class TrustedTips {
+  private readonly byDirectory = new Map<string, RepositoryTips>();
+
+  begin(repository: Repository, use: RepositoryUse): TipsAtStart {
+    const tips = this.tipsAt(repository);
+    const named = readTips(repository);
+    const running = [...tips.running];
+    const isTrusted = (id: string): boolean =>
+      running.length === 0 ? !tips.made.has(id) : running.some((other) => other.trusted.has(id));
+    const before = { ...use, repository, named, trusted: new Set([...named].filter(isTrusted)) };
+    tips.running.add(before);
+    return before;
+  }
+
+  /** Returns the ids that are trusted while the command runs. It may have fetched more. */
+  trustedNow(before: TipsAtStart): ReadonlySet<string> {
+    return new Set([...before.trusted, ...this.fetched(before)]);
+  }
+
+  end(before: TipsAtStart): void {
+    const tips = this.tipsAt(before.repository);
+    if (!tips.running.has(before)) return;
+    const added = [...readTips(before.repository)].filter((id) => !before.named.has(id));
+    const fetched = new Set(added.length === 0 ? [] : this.fetched(before));
+    tips.running.delete(before);
+    for (const id of added) if (!fetched.has(id)) tips.made.add(id);
+  }
+
+  private fetched(before: TipsAtStart): readonly string[] {
+    const { remotes } = this.tipsAt(before.repository);
+    const ofNeighbours = remotes.flatMap(({ local }) =>
+      local === undefined || isWithin(local, before.roots) ? [] : Array.from(readTips(local)),
+    );
+    return [...ofNeighbours, ...this.fetchedByGitAlone(before)];
+  }
+
+  /**
+   * Returns nothing if another command runs at the same time, because it could name a commit as that of a
+   * remote.
+   */
+  private fetchedByGitAlone({ repository, named }: TipsAtStart): readonly string[] {
+    const { made, running, remotes, settings } = this.tipsAt(repository);
+    if (![...running].every(({ isGitAlone }) => isGitAlone)) return [];
+    // A new remote may be one that a command has made, and write to the names of another one.
+    if (!isDeepStrictEqual(readRemoteSettings(repository, []), settings)) return [];
+    return remotes
+      .flatMap(({ name, local }) => (local === undefined ? readRemoteTips(repository, name) : []))
+      .filter((id) => !named.has(id) && !made.has(id));
+  }
+
+  /** Returns the tips of a repository, which linked working trees share. */
+  private tipsAt(repository: Repository): RepositoryTips {
+    const { commonDirectory, top } = repository;
+    const known = this.byDirectory.get(commonDirectory);
+    if (known !== undefined) return known;
+    const tips = {
+      made: new Set<string>(),
+      running: new Set<TipsAtStart>(),
+      remotes: readRemoteUrls(repository, []).map(({ remote, url }) => {
+        return { name: remote, local: findLocalRepository(url, top) };
+      }),
+      settings: readRemoteSettings(repository, []),
+    };
+    this.byDirectory.set(commonDirectory, tips);
+    return tips;
+  }
+}
+
+/** Tells whether commands can write to any part of the repository. */
+function isWithin(
+  { gitDirectory, commonDirectory }: Repository,
+  roots: readonly string[],
+): boolean {
+  return [gitDirectory, commonDirectory].some((path) => roots.some((root) => isInside(root, path)));
+}
