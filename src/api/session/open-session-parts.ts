@@ -19,7 +19,7 @@ import { NO_HISTORY, openPromptHistory } from './prompt-history.ts';
 import { readSessionConfig, type SessionConfig } from './session-config.ts';
 import { openSessionDefinitions } from './session-definitions.ts';
 import { openSessionInbox } from './session-inbox.ts';
-import { openSessionModels } from './session-models.ts';
+import { openSessionModels, type SessionModels } from './session-models.ts';
 import type { SessionParts } from './session-parts.ts';
 import { openSessionStorage } from './session-storage.ts';
 
@@ -90,7 +90,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
 
 interface EngineParts {
   readonly session: SessionConfig;
-  readonly models: Awaited<ReturnType<typeof openSessionModels>>;
+  readonly models: SessionModels;
   readonly definitions: Awaited<ReturnType<typeof openSessionDefinitions>>;
   readonly storage: ReturnType<typeof openSessionStorage>;
   readonly inbox: SessionParts['inbox'];

@@ -1,17 +1,27 @@
 import { systemClock } from '../../base/clock.ts';
 import { Deadlines } from '../../base/deadlines.ts';
 import { VERSION } from '../../base/version.ts';
+import type { ModelChooser } from '../../engine/task/deps.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { limitByOpenFiles } from '../setup/parallel-limits.ts';
 import { connectLimits, modelSettings } from '../setup/settings.ts';
 import type { SessionConfig } from './session-config.ts';
-import { OFFLINE } from '../../model/selection/choose-model.ts';
-import { createModelPort } from '../../model/model-port.ts';
+import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts';
+import { createModelPort, type ConnectedModels } from '../../model/model-port.ts';
 import { discoverModels } from '../../model/discover-models.ts';
 import { resolveMainModel } from '../../model/selection/resolve-model.ts';
 import { createModelChooser } from '../../model/selection/model-chooser.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { readOpenFileLimit } from '../../sys/processes/open-file-limit.ts';
+
+/** The models of a session and the connections to their providers. */
+export interface SessionModels {
+  readonly setup: ModelSetup;
+  readonly chooser: ModelChooser;
+  readonly port: ConnectedModels;
+  readonly deadlines: Deadlines;
+  readonly maxParallel: number;
+}
 
 /**
  * Finds the configured models and prepares the connections to their providers. With `preload`, the code that the
@@ -20,7 +30,7 @@ import { readOpenFileLimit } from '../../sys/processes/open-file-limit.ts';
 export async function openSessionModels(
   { environment, loaded, onNotice }: SessionConfig,
   { preload }: { readonly preload: boolean },
-) {
+): Promise<SessionModels> {
   const { config } = loaded;
   const fetch = createHttpFetch(environment);
   const deadlines = new Deadlines(systemClock);
