@@ -247,7 +247,7 @@ export class Engine {
   detach(id: string): void {
     const run = this.requireRun(id);
     if (run.parent === null) {
-      throw new MusterError('INVALID_PARAM', `task ${id} is a conversation: no task waits for it`);
+      throw new MusterError('INVALID_PARAM', `task ${id} is a conversation; no task waits for it`);
     }
     run.detach('the user sent it to the background');
   }
