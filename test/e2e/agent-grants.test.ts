@@ -80,7 +80,7 @@ function toldCoder(world: World): string {
 }
 
 describe.concurrent('without a grant', () => {
-  it('names the flag and the key that would let the agent have its mode', async () => {
+  it('names the flag and the key that would give the agent its mode', async () => {
     await using world = await openCoderWorld();
     own(world, 'agents/coder.md', CODER);
     const run = await world.run(['-p', 'go']);
@@ -167,7 +167,7 @@ describe.concurrent('a grant by a flag', () => {
     expect([run.code, made(world)]).toEqual([0, []]);
   });
 
-  it('gives no more than the definition asks for, and no more than the flag says', async () => {
+  it('gives at most the mode that the definition asks for and that the flag allows', async () => {
     await using world = await openWorld({ script });
     own(world, 'agents/coder.md', CODER);
     const explained = async (...args: readonly string[]) =>
@@ -188,7 +188,7 @@ describe.concurrent('a grant by a flag', () => {
     });
   });
 
-  it('is for the items of a template, too', async () => {
+  it('is also for the items of a template', async () => {
     const template = '---\nname: code\ndescription: Codes.\nagent: coder\n---\nfor coder: {{item}}';
     await using world = await openCoderWorld({ '.muster/templates/code.md': template });
     own(world, 'agents/coder.md', CODER);
@@ -199,7 +199,7 @@ describe.concurrent('a grant by a flag', () => {
     expect([run.code, made(world)]).toEqual([0, ['by-coder']]);
   });
 
-  it('is offered at the command line, for what agents ask for', async () => {
+  it('is completed on the command line with the modes that agents ask for', async () => {
     await using world = await openCoderWorld();
     own(world, 'agents/coder.md', CODER);
     const offered = await world.run(['completion', 'fish', '--', 'muster', '--agent-mode', 'co']);
@@ -237,7 +237,7 @@ describe.concurrent('a grant to the main agent', () => {
     );
   });
 
-  it('is told when its conversation is resumed', async () => {
+  it('is reported when its conversation is resumed', async () => {
     await using world = await openWorld({ script: () => ({ text: 'done' }) });
     own(world, 'agents/coder.md', CODER);
     expect((await world.run(['-p', 'go', '--agent', 'coder'])).code).toBe(0);
@@ -246,7 +246,7 @@ describe.concurrent('a grant to the main agent', () => {
     expect(run.stderr).toContain('coder is the main agent: use --permission-mode acceptEdits');
   });
 
-  it('has no effect by the configuration, which is for all conversations', async () => {
+  it('has no effect in the configuration, which is for all conversations', async () => {
     await using world = await openWorld({
       script: (request) =>
         toolResultRounds(request) === 0 ? { toolCalls: [write('by-main')] } : { text: 'done' },
@@ -262,7 +262,7 @@ describe.concurrent('a grant to the main agent', () => {
 describe.concurrent('a grant by the configuration', () => {
   const KEY = '[permissions]\nagent_modes = ["coder=acceptEdits"]\n';
 
-  it('acts while it stands there, and shows where the agent is listed', async () => {
+  it('has an effect while it is there, and is shown in the list of agents', async () => {
     await using world = await openCoderWorld();
     own(world, 'agents/coder.md', CODER);
     own(world, 'config.toml', KEY);
@@ -277,7 +277,7 @@ describe.concurrent('a grant by the configuration', () => {
     expect(shown.stdout).toMatch(/permissions\.agent_modes.*coder=acceptEdits.*config\.toml:2/s);
   });
 
-  it('is one of the environment, too', async () => {
+  it('can also be set by the environment', async () => {
     await using world = await openCoderWorld();
     own(world, 'agents/coder.md', CODER);
     const env = { MUSTER_PERMISSIONS_AGENT_MODES: 'coder=acceptEdits' };
@@ -285,7 +285,7 @@ describe.concurrent('a grant by the configuration', () => {
     expect(made(world)).toEqual(['by-coder']);
   });
 
-  it('is not for a file of the project that takes the name', async () => {
+  it('is not for a project file that takes the name', async () => {
     await using world = await openCoderWorld({ '.muster/agents/coder.md': CODER });
     own(world, 'agents/coder.md', CODER);
     own(world, 'config.toml', KEY);
@@ -351,7 +351,7 @@ describe.concurrent('a grant by the configuration', () => {
     return { world, id };
   }
 
-  it('acts for a task that goes on, while it stands there', async () => {
+  it('has an effect on a task that continues, while it is there', async () => {
     const { world, id } = await goingOn();
     await using _ = world;
     await world.run(['--continue', '-p', `again ${id}`]);
@@ -392,7 +392,7 @@ describe.concurrent('an answer', () => {
     return { world, run, asked };
   }
 
-  it('is offered where the mode alone would let the call run, and raises the task that asks', async () => {
+  it('is offered if the mode alone would let the call run, and raises the mode of the asking task', async () => {
     const { world, run, asked } = await parked();
     await using _ = world;
     expect([run.code, asked]).toMatchObject([
@@ -437,7 +437,7 @@ describe.concurrent('an answer', () => {
     expect(await modeOf(world)).toBe(expected);
   });
 
-  it('for every conversation is listed, and can be taken back', async () => {
+  it('for every conversation is listed, and can be revoked', async () => {
     await using world = await openCoderWorld();
     own(world, 'agents/coder.md', CODER);
     const path = join(world.sandbox.home, '.config/muster/agents/coder.md');
@@ -453,7 +453,7 @@ describe.concurrent('an answer', () => {
     expect(await modeOf(world)).toBe('default');
   });
 
-  it('about a file of the project is for what that file said', async () => {
+  it('about a project file is for the content that the file had', async () => {
     const { world, asked } = await parked({ '.muster/agents/coder.md': CODER });
     await using _ = world;
     expect(
@@ -466,7 +466,7 @@ describe.concurrent('an answer', () => {
     expect(await modeOf(world, '--trust-project')).toBe('default');
   });
 
-  it('is not offered for what the mode would not let run', async () => {
+  it('is not offered for calls that the mode would not allow', async () => {
     await using world = await openWorld({
       script: (request) => {
         if (firstUserText(request) === 'for coder') {

@@ -42,7 +42,7 @@ it.runIf(needs('script', 'bsdutils'))(
   },
 );
 
-it('agents new without a terminal names the flags', async () => {
+it('agents new without a terminal names the required flags', async () => {
   using sandbox = new Sandbox();
   const { code, stderr } = await runMuster(sandbox, ['agents', 'new', 'a']);
   expect([code, stderr]).toEqual([
@@ -51,7 +51,7 @@ it('agents new without a terminal names the flags', async () => {
   ]);
 });
 
-it('the commands that look at models and settings read trust where they are told to', async () => {
+it('the commands that show models and settings read the trust store in the given directory', async () => {
   using sandbox = new Sandbox({ '.muster/config.toml': '[models]\ndefault = "offline"\n' });
   const elsewhere = ['--data-dir', join(sandbox.root, 'elsewhere')];
   await runMuster(sandbox, ['trust', 'add', '--yes', ...elsewhere]);

@@ -17,7 +17,7 @@ const task = (id: string, type = 'tester') => ({
 const isChild = ({ system }: RecordedRequest): boolean => system.startsWith('You are a subagent');
 
 describe.concurrent('agent files that change while Muster runs', () => {
-  it('count for tasks that begin later, new ones too; a task at work keeps its own', async () => {
+  it('have an effect on tasks that start later, also when they are new; a task at work keeps its definition', async () => {
     const world = await openWorld({
       files: { '.git/HEAD': '', [FILE]: definition('FIRST-PROMPT'), 'a.txt': 'one' },
       script: (request) => {
@@ -50,7 +50,7 @@ describe.concurrent('agent files that change while Muster runs', () => {
     expect(prompts.filter((each) => each === 'EXTRA-PROMPT')).toHaveLength(1);
   });
 
-  it('of a project are not used until what they hold now is trusted', async () => {
+  it('of a project are not used until their present content is trusted', async () => {
     const world = await openWorld({
       files: { '.git/HEAD': '', [FILE]: definition('FIRST-PROMPT') },
       script: (request) => {

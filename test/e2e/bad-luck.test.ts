@@ -5,8 +5,8 @@ import { startFakeModel, toolResultRounds } from '../../src/testing/index.ts';
 import { expectNoViolations } from '../no-violations.ts';
 import { envelopeOf, runMuster, Sandbox } from './muster.ts';
 
-describe.concurrent('bad luck is one clear line', () => {
-  it('where the current directory is gone', async () => {
+describe.concurrent('an unfortunate environment is reported in one clear line', () => {
+  it('when the current directory is gone', async () => {
     using sandbox = new Sandbox();
     const gone = join(sandbox.workspace, 'gone');
     mkdirSync(gone);
@@ -19,7 +19,7 @@ describe.concurrent('bad luck is one clear line', () => {
     expect([0, 2]).toContain(code);
   });
 
-  it('where no cache can be made, and nothing else is wrong', async () => {
+  it('when no cache can be created, and nothing else is wrong', async () => {
     using sandbox = new Sandbox();
     for (const home of ['/proc/nowhere', '/dev/null', '/nonexistent']) {
       const run = await runMuster(sandbox, ['--version'], { env: { HOME: home } });
@@ -42,7 +42,7 @@ describe.concurrent('bad luck is one clear line', () => {
     expect(shown.stderr).toMatch(/^muster: [^\n]*log[^\n]*\n$/);
   });
 
-  it('a damaged line of a log is told, and the rest is shown', async () => {
+  it('a damaged line of a log is reported, and the rest is shown', async () => {
     using sandbox = new Sandbox({ 'a.txt': 'alpha' });
     const run = await runMuster(sandbox, ['-p', 'alpha', '--output-format', 'json']);
     const { task_id: id, transcript } = envelopeOf(run).data;

@@ -80,7 +80,7 @@ function paid(run: { readonly stdout: string }): number {
 }
 
 describe.each(PROTOCOLS)('8 children with 35,000 tokens of the tree left, over %s', (protocol) => {
-  it('get lower and lower output caps, use no more than is left, and the run ends as partial', async () => {
+  it('get smaller and smaller output caps, use no more than remains, and the run ends as partial', async () => {
     await using own = await world(
       (request) => {
         if (!isMain(request)) {
@@ -123,7 +123,7 @@ describe.each(PROTOCOLS)('8 children with 35,000 tokens of the tree left, over %
 });
 
 describe.each(PROTOCOLS)('a child with 50,000 tokens, over %s', (protocol) => {
-  it('works with lower and lower output caps until it has used nearly all of them', async () => {
+  it('works with smaller and smaller output caps until it has used nearly all tokens', async () => {
     let rounds = 0;
     await using own = await world(
       (request) => {
@@ -168,7 +168,7 @@ describe.each([
 ] as const)('a run with --max-tokens 30000 over %s, with %s', (protocol, model) => {
   const go = ['-p', 'go', '--model', `own/${model}`, '--output-format', 'stream-json'];
 
-  it('gets its first request, and ends as partial where its answer is not the last one', async () => {
+  it('gets its first request, and ends as partial if its answer is not the last one', async () => {
     await using own = await world(
       (request) =>
         request.toolChoice === 'none'
@@ -195,7 +195,7 @@ describe.each([
     });
   });
 
-  it('is complete where one answer does', async () => {
+  it('is complete if one answer is enough', async () => {
     await using own = await world(() => ({ text: '4', usage: { input: 9_000, output: 10 } }), {
       protocol,
       model: '',
@@ -207,7 +207,7 @@ describe.each([
 });
 
 describe('an answer that a lowered output cap cuts off', () => {
-  it('is gone on from, and where that too is cut off the run is partial and says so', async () => {
+  it('is continued, and if the continuation is cut off too, the run is partial and says so', async () => {
     await using own = await world(
       (request) => ({
         text: 'part ',
@@ -277,7 +277,7 @@ it('a run whose budget is too small for its first prompt ends at once, with exit
   );
 });
 
-it('a run is told at 50 and at 80 % of its tokens, and has a last turn without tools', async () => {
+it('a run is notified at 50 % and at 80 % of its tokens, and has a last turn without tools', async () => {
   let rounds = 0;
   await using own = await world((request) => {
     if (request.toolChoice === 'none') return { text: 'as far as I got' };
@@ -314,7 +314,7 @@ it('a run is told at 50 and at 80 % of its tokens, and has a last turn without t
   ]);
 });
 
-it('a broken answer that cost something lets its retries neither overspend nor ask for what is gone', async () => {
+it('retries after a broken answer that cost something neither overspend nor ask for budget that is used up', async () => {
   await using own = await world(() => ({
     text: 'word '.repeat(3_000),
     chunks: 20,
@@ -378,7 +378,7 @@ describe('a cap on cost', () => {
     ]);
   });
 
-  it('that cannot be kept, for a model without a price, is refused before any request', async () => {
+  it('that cannot be enforced, because the model has no price, is refused before any request', async () => {
     await using own = await world(() => ({ text: 'never said' }));
     const run = await own.run([...GO, '--max-cost-usd', '5']);
     expect(run.code).toBe(3);
@@ -396,7 +396,7 @@ describe('a cap on cost', () => {
   });
 });
 
-it('--max-wall-seconds ends the run with what it has, and all below it', async () => {
+it('--max-wall-seconds ends the run with its partial result, and all tasks below it', async () => {
   await using own = await world((request) =>
     isMain(request) ? { text: 'so far', toolCalls: [task('slow')] } : { delayMs: 30_000, text: '' },
   );
@@ -433,7 +433,7 @@ it('a trusted project narrows a budget and never widens it', async () => {
   expect(run.stderr).toContain('a project cannot widen budget.tree_turns from your 4 to 9');
 });
 
-it('a notice stands once in the history, also after kill -9 of everything', async () => {
+it('a notice is in the history once, also after kill -9 of everything', async () => {
   let hang = true;
   await using own = await world((request) => {
     const rounds = toolResultRounds(request);

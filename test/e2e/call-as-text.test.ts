@@ -70,7 +70,7 @@ function resultOfTask(): string {
 }
 
 describe.each(FORMS)('over %s, a child that writes a call as text', (protocol, written) => {
-  it('is told so, calls properly and completes', async () => {
+  it('is told about it, makes a proper call and completes', async () => {
     const { finished, envelope } = await run(
       delegating((request) => {
         if (toolResultRounds(request) > 0) return { text: 'It holds a canary.' };
@@ -121,7 +121,7 @@ it('an answer that shows such a call in a code block is an answer', async () => 
   expect(model.requests).toHaveLength(1);
 });
 
-describe('a last message that only points to the one before', () => {
+describe('a last message that only refers to the one before', () => {
   const REPORT = `## Report\n\n${'a.txt holds a canary. '.repeat(30).trim()}`;
   const POINTER = '(done — see the summary in my last message)';
   const reports =
@@ -131,13 +131,13 @@ describe('a last message that only points to the one before', () => {
         ? { text: last }
         : { text: report, toolCalls: [{ name: 'LS', input: { path: '.' } }] };
 
-  it('of a child: its parent gets both', async () => {
+  it('from a child: its parent gets both', async () => {
     const { finished } = await run(delegating(reports(POINTER)));
     expect(finished.code).toBe(0);
     expect(resultOfTask()).toContain(`${REPORT}\n\n${POINTER}\n\n[task `);
   });
 
-  it('of the main agent: both are its result, also in its log', async () => {
+  it('from the main agent: both are its result, also in its log', async () => {
     model = await startFakeModel({ script: reports(POINTER) });
     const options = { env: model.env('chat') };
     const args = ['-p', 'go', '--output-format', 'stream-json'];
@@ -160,13 +160,13 @@ describe('a last message that only points to the one before', () => {
     expect(text.length).toBeLessThan(12_000);
   });
 
-  it('after empty answers to the end: the report is what was found', async () => {
+  it('after which only empty answers follow: the report is the result', async () => {
     const { finished, envelope } = await run(reports(''));
     expect(finished.code).toBe(1);
     expect(envelope.data).toMatchObject({ status: 'failed', result: REPORT });
   });
 
-  it('that has something to say itself is the result alone', async () => {
+  it('that has content of its own is the only result', async () => {
     const { envelope } = await run(reports('The canary is in line 1.'));
     expect(envelope.data.result).toBe('The canary is in line 1.');
   });

@@ -13,7 +13,7 @@ const ID = /^[a-z0-9]{8,32}$/;
 const READ = { name: 'Read', input: { file_path: 'a.txt' } };
 
 describe.concurrent('the output', () => {
-  it('text is the answer alone', async () => {
+  it('text is only the answer', async () => {
     await using world = await openWorld({ script: () => ({ text: 'Line one.\nLine two.' }) });
     expect(await world.run(['-p', 'hello'])).toEqual({
       code: 0,
@@ -81,7 +81,7 @@ describe.concurrent('the output', () => {
     });
   });
 
-  it('stream-json is every durable event of every task without a gap, and the result last', async () => {
+  it('stream-json has every durable event of every task without a gap, and the result last', async () => {
     await using world = await openWorld({
       files: { 'a.txt': 'content' },
       script: (request) => {
@@ -133,7 +133,7 @@ describe.concurrent('the output', () => {
 });
 
 describe.concurrent('stdin', () => {
-  it('is the prompt where none is typed', async () => {
+  it('is the prompt if none is typed', async () => {
     await using world = await openWorld();
     const run = await world.run(['-p'], { stdin: 'what is here?\n' });
     expect(run.code).toBe(0);
@@ -149,7 +149,7 @@ describe.concurrent('stdin', () => {
     ]);
   });
 
-  it('that takes its time is heard, and what comes later too', async () => {
+  it('that is slow is read, also what comes later', async () => {
     await using world = await openWorld();
     const running = world.start(['-p', 'explain'], { stdin: { open: true } });
     const { stdin } = running.process;
@@ -163,7 +163,7 @@ describe.concurrent('stdin', () => {
     ]);
   });
 
-  it('open and silent does not hold up a prompt', async () => {
+  it('that stays open and silent does not delay a prompt', async () => {
     await using world = await openWorld();
     const run = await world.run(['-p', 'go'], { stdin: { open: true } });
     expect([run.code, run.stdout]).toEqual([0, 'ok\n']);
@@ -173,7 +173,7 @@ describe.concurrent('stdin', () => {
     expect(world.model.requests.map(lastUserText)).toEqual(['go']);
   });
 
-  it('empty is no prompt', async () => {
+  it('that is empty is no prompt', async () => {
     await using world = await openWorld();
     const run = await world.run(['-p'], { stdin: '' });
     expect(run).toMatchObject({
@@ -217,7 +217,7 @@ describe.concurrent('the exit code', () => {
     expect(world.model.requests.length).toBeLessThanOrEqual(2);
   });
 
-  it('is 3 before the first request where the budget does not even allow that', async () => {
+  it('is 3 before the first request if the budget does not allow even that one', async () => {
     await using world = await openWorld();
     const run = await world.run(['-p', 'go', '--max-tokens', '10']);
     expect([run.code, run.stdout]).toEqual([3, '']);

@@ -36,7 +36,7 @@ describe.concurrent.each([
   ['forwards', HOUR_MS],
   ['backwards', -HOUR_MS],
 ])('a wall clock that is set %s by an hour while a task runs', (_, ms) => {
-  it('changes no duration, neither in the result nor in what is shown later', async () => {
+  it('changes no duration, neither in the result nor in later views', async () => {
     const { world, env } = await worldWithSetClock(ms);
     await using _world = world;
     const result: ResultEnvelope = await json(

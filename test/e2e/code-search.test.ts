@@ -56,7 +56,7 @@ describe.concurrent('the code search', () => {
     expect(toolNames(world.model.requests, 'small work')).toEqual(['Read', 'Grep']);
   });
 
-  it('answers with places, and shows nothing of files that Read would refuse', async () => {
+  it('answers with locations, and shows nothing of files that Read would refuse', async () => {
     const toolCalls = [
       search({ question: QUESTION }),
       search({ question: QUESTION, path: 'closed' }),

@@ -64,7 +64,7 @@ const MODELS: Readonly<Record<WireProtocol, string>> = {
 };
 
 it.each(WIRE_PROTOCOLS)(
-  'a run of 60 turns stays within its window, and each request adds to the one before but at compactions: %s',
+  'a run of 60 turns stays within its window, and each request extends the one before except at compactions: %s',
   async (protocol) => {
     await using world = await openWorld({ files: files(), script: readAll(), protocol });
     withWindow(world, 20_000, MODELS[protocol]);
@@ -120,7 +120,7 @@ it.each(WIRE_PROTOCOLS)(
   },
 );
 
-it('/compact summarises an ended conversation, and the next message goes on from the summary', async () => {
+it('/compact summarizes an ended conversation, and the next message continues from the summary', async () => {
   await using world = await openWorld({ files: files(), script: readAll() });
   expect((await world.run(['-p', GOAL])).code).toBe(0);
   const asked = await world.run(['--continue', '-p', '/compact the colour mauve']);
@@ -141,7 +141,7 @@ async function newest(world: World): Promise<string> {
   return String(first.id);
 }
 
-it('/compact to a task at work is refused, and its model reads nothing of it', async () => {
+it('/compact is refused for a task at work, and its model reads nothing of it', async () => {
   let release = (): void => {};
   const held = new Promise<void>((resolve) => (release = resolve));
   let began = (): void => {};
@@ -164,7 +164,7 @@ it('/compact to a task at work is refused, and its model reads nothing of it', a
   expect(world.model.requests).toHaveLength(1);
 });
 
-it('a window that each result fills ends the task, and not its owner’s purse', async () => {
+it('a task whose window is filled by each result ends before it uses up the budget', async () => {
   let part = 0;
   await using world = await openWorld({
     files: { 'big.txt': 'x y z\n'.repeat(3_000) },
@@ -184,7 +184,7 @@ it('a window that each result fills ends the task, and not its owner’s purse',
   expect(clean(await tasks(world, 'rerun', data.task_id))).toContain('identical');
 });
 
-it('one call over and over ends as soon as without a compaction', async () => {
+it('a repeated call ends the task as early as without a compaction', async () => {
   await using world = await openWorld({
     files: { 'big.txt': 'x y z\n'.repeat(3_000) },
     script: () => ({

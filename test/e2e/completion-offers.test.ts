@@ -32,8 +32,8 @@ function everythingIn(directory: string): readonly string[] {
     });
 }
 
-describe('the tasks that are offered', () => {
-  it('are those that the command takes, newest first, with what each is', async () => {
+describe('the offered tasks', () => {
+  it('are those that the command accepts, newest first, with a description', async () => {
     await using world = await openWorld({
       script: (request) =>
         JSON.stringify(request.messages).includes('ask') ? asking(request) : { text: 'Done.' },
@@ -50,7 +50,7 @@ describe('the tasks that are offered', () => {
     expect((await offered(world, ['--resume', ''])).texts).toEqual(['last', parked, ended]);
   });
 
-  it('are of the data directory that the line names, also below ~', async () => {
+  it('are those of the data directory on the line, also below ~', async () => {
     await using world = await openWorld({ script: () => ({ text: 'Done.' }) });
     const data = join(world.sandbox.home, 'other data');
     clean(await world.run(['-p', 'end', '--data-dir', data]));
@@ -62,7 +62,7 @@ describe('the tasks that are offered', () => {
   });
 });
 
-it('nothing is written to find them: not where tasks are, and not where none ever were', async () => {
+it('are found without writing anything, whether or not there have ever been tasks', async () => {
   await using world = await openWorld({ script: () => ({ text: 'Done.' }) });
   const { sandbox } = world;
   clean(await world.run(['-p', 'end']));
@@ -85,8 +85,8 @@ it('nothing is written to find them: not where tasks are, and not where none eve
 const HOSTILE = '---\nname: "wrong$(touch pwned)"\ndescription: Reviews.\n---\nReview.';
 const PAINTED = '---\nname: painter\ndescription: "Paints\\e]0;owned\\a\\nand more."\n---\nPaint.';
 
-describe('the agents that are offered', () => {
-  it('are those that are trusted, once each, and can do nothing to a terminal', async () => {
+describe('the offered agents', () => {
+  it('are the trusted ones, once each, and cannot control a terminal', async () => {
     await using world = await openWorld({
       files: { '.claude/agents/hostile.md': HOSTILE, '.claude/agents/painter.md': PAINTED },
     });
@@ -103,7 +103,7 @@ describe('the agents that are offered', () => {
     expect(elsewhere.texts).toEqual(trusting.texts);
   });
 
-  it('are not more than anybody reads; where there are more, those that begin so', async () => {
+  it('are at most as many as a person reads; if there are more, only those with the typed beginning', async () => {
     const files = Object.fromEntries(
       Array.from({ length: 250 }, (_, index) => [
         `.claude/agents/many-${index}.md`,
@@ -120,7 +120,7 @@ describe('the agents that are offered', () => {
   });
 });
 
-it('the models that the configuration names are offered with the tiers, but for what a shell might act on', async () => {
+it('the models of the configuration are offered with the tiers, except names that a shell could act on', async () => {
   await using world = await openWorld();
   world.sandbox.write(
     '../home/.config/muster/config.toml',

@@ -76,7 +76,7 @@ describe.each(SHELLS)('in $shell', (each) => {
   const { shell } = each;
 
   describe.runIf(needs(shell, shell) && needs('tmux', 'tmux'))('on a terminal', () => {
-    it('words, tasks, values and files are completed', async () => {
+    it('commands, tasks, values and files are completed', async () => {
       await using world = await openWorld({ files: FILES, script: () => ({ text: 'Found it.' }) });
       const run = await world.run(['-p', 'Look', '--output-format', 'json']);
       const id = envelopeOf(run).data.task_id;
@@ -97,7 +97,7 @@ describe.each(SHELLS)('in $shell', (each) => {
       await session.completesLine('muster agents show "Expl', 'muster agents show "Explore"');
     });
 
-    it('words before the one at the cursor are taken as the shell takes them', async () => {
+    it('words before the cursor are read as the shell reads them', async () => {
       await using world = await openWorld({ files: FILES });
       using session = new Shell(world, each);
       await session.ready();
@@ -114,7 +114,7 @@ describe.each(SHELLS)('in $shell', (each) => {
       await session.completesLine('muster tasks answer x = --sc', 'x = --scope');
     });
 
-    it('nothing that is typed is run', async () => {
+    it('nothing of the typed line is run', async () => {
       await using world = await openWorld();
       using session = new Shell(world, each);
       await session.ready();
@@ -123,7 +123,7 @@ describe.each(SHELLS)('in $shell', (each) => {
       expect(existsSync(join(world.sandbox.workspace, 'pwned'))).toBe(false);
     });
 
-    it('without the program nothing is said', async () => {
+    it('without the program there is no message', async () => {
       await using world = await openWorld();
       using session = new Shell(world, each);
       await session.ready();
@@ -137,7 +137,7 @@ describe.each(SHELLS)('in $shell', (each) => {
   });
 });
 
-it('a shell that there is none for is refused', async () => {
+it('an unknown shell is refused', async () => {
   await using world = await openWorld();
   const wrong = await world.run(['completion', 'powershell']);
   expect(wrong).toMatchObject({ code: 2, stdout: '' });

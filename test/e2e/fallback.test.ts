@@ -52,7 +52,7 @@ function modelsAsked({ model }: World): readonly (string | null)[] {
 
 describe.concurrent('a model that fails', () => {
   it.each(WIRE_PROTOCOLS.flatMap((from) => WIRE_PROTOCOLS.map((to) => [from, to] as const)))(
-    'over %s, another over %s goes on in its place, and gets nothing that is for the first alone',
+    'over %s is replaced by another over %s, which gets nothing that only the first one understands',
     async (from, to) => {
       const first = MODELS[from];
       const second = from === to ? `${MODELS[to]}-b` : MODELS[to];
@@ -109,7 +109,7 @@ describe.concurrent('a model that fails', () => {
     ]);
   });
 
-  it('is gone on for by a sibling that would have to wait for the same rate limit', async () => {
+  it('is replaced by a sibling that would have to wait for the same rate limit', async () => {
     await using world = await openWorld({
       script: (request) => {
         if (request.model === 'gpt-two') return { text: 'done' };
@@ -134,7 +134,7 @@ describe.concurrent('a model that fails', () => {
     expect(run.stderr).toContain('it would wait for the rate limit of anthropic');
   });
 
-  it.each([400, 401, 403])('is not gone on for where it says %d', async (status) => {
+  it.each([400, 401, 403])('is not replaced when the status is %d', async (status) => {
     await using world = await openWorld({ script: () => ({ fault: { kind: 'status', status } }) });
     const run = await world.run(flags(MODELS.anthropic, MODELS.responses), {
       env: environment(world),
@@ -142,7 +142,7 @@ describe.concurrent('a model that fails', () => {
     expect([run.code, modelsAsked(world)]).toEqual([1, ['claude-one']]);
   });
 
-  it('is gone on for by all of the list, in turn, and by the fallbacks of its tier first', async () => {
+  it('is replaced by each model of the list in turn, and by the fallbacks of its tier first', async () => {
     await using world = await openWorld({
       script: ({ model }) =>
         model === 'gpt-b' ? { text: 'done' } : { fault: { kind: 'status', status: 404 } },
@@ -159,7 +159,7 @@ describe.concurrent('a model that fails', () => {
     expect([run.code, modelsAsked(world)]).toEqual([0, ['claude-one', 'gpt-a', 'gpt-b']]);
   });
 
-  it('is back for the next message', async () => {
+  it('is used again for the next message', async () => {
     let isDown = true;
     await using world = await openWorld({
       script: ({ model }) =>
@@ -175,7 +175,7 @@ describe.concurrent('a model that fails', () => {
     expect(envelopeOf(again).data.model_used).toBe(MODELS.anthropic);
   });
 
-  it('stays gone on for after kill -9 in the middle of the answer', async () => {
+  it('stays replaced after kill -9 in the middle of the answer', async () => {
     let hangs = true;
     await using world = await openWorld({
       script: ({ model }) => {
@@ -196,7 +196,7 @@ describe.concurrent('a model that fails', () => {
 });
 
 describe('before anything fails', () => {
-  it('agents explain and models say what would stand in', async () => {
+  it('agents explain and models name the fallback models', async () => {
     await using world = await openWorld();
     const env = environment(world);
     const named = ['--model', MODELS.anthropic, '--fallback-model', 'gpt-a,gpt-b'];
@@ -211,7 +211,7 @@ describe('before anything fails', () => {
   });
 });
 
-it('a fallback that can’t be used is told before anything is asked', async () => {
+it('a fallback that cannot be used is reported before the first request', async () => {
   await using world = await openWorld();
   const run = await world.run(['-p', 'go', '--fallback-model', 'gemini-9'], {});
   expect([run.code, run.stderr, world.model.requests.length]).toEqual([

@@ -8,7 +8,7 @@ import { Sandbox } from './muster.ts';
 import { lastResults, openWorld } from './world.ts';
 
 describe.concurrent('a file that is', () => {
-  it('binary is said to be so', async () => {
+  it('binary is reported as binary', async () => {
     const { results } = await handle(
       (workspace) =>
         writeFileSync(join(workspace, 'a.bin'), Buffer.from([0x7f, 0x45, 0, 0, 1, 2, 255])),
@@ -65,7 +65,7 @@ describe.concurrent('a file that is', () => {
     expect(results[1]?.text).toMatch(/latin\.txt/);
   });
 
-  it('a FIFO is not waited for, by any tool', async () => {
+  it('a FIFO blocks no tool', async () => {
     const { results } = await handle(
       (workspace) => {
         execFileSync('mkfifo', [join(workspace, 'pipe')]);
@@ -91,7 +91,7 @@ describe.concurrent('a file that is', () => {
     expect(edited?.isError).toBe(true);
   });
 
-  it('a link to itself, or a directory that holds itself, ends', async () => {
+  it('a link to itself, or a directory that contains itself, leads to no endless walk', async () => {
     const { results } = await handle(
       (workspace) => {
         symlinkSync('b', join(workspace, 'a'));
@@ -164,7 +164,7 @@ describe.concurrent('a file that is', () => {
     expect(readFileSync(join(outside, 'secret.txt'), 'utf8')).toBe('OUT-OF-BOUNDS');
   });
 
-  it('a device or of the kernel is out of bounds, by name and by link', async () => {
+  it('a device or of the kernel is refused, by name and by link', async () => {
     const paths = ['/proc/self/environ', '/dev/zero', '/dev/stdin', '/proc/1/root/etc/passwd'];
     const { results } = await handle(
       (workspace) => symlinkSync('/proc/self/environ', join(workspace, 'link')),
@@ -176,7 +176,7 @@ describe.concurrent('a file that is', () => {
   });
 });
 
-describe.concurrent('a file that changes while it is looked at', () => {
+describe.concurrent('a file that changes while it is read', () => {
   it.each([
     ['is deleted', (path: string) => rmSync(path)],
     [
@@ -219,7 +219,7 @@ describe.concurrent('a file that changes while it is looked at', () => {
     expect(other).toMatchObject({ isError: false, text: expect.stringContaining('other') });
   });
 
-  it('changes between Read and Edit: it is not written over', async () => {
+  it('changes between Read and Edit: it is not overwritten', async () => {
     await using world = await openWorld({
       files: { 'a.txt': 'one\n' },
       script: (request) => {
@@ -240,7 +240,7 @@ describe.concurrent('a file that changes while it is looked at', () => {
 });
 
 describe.concurrent('files with odd names', () => {
-  it('are listed and read by the name they have', async () => {
+  it('are listed and read by their exact name', async () => {
     const names = ['-rf', 'a b', 'new\nline', 'ünï', '*', "it's", '[x]'];
     const { results } = await handle(
       (workspace) => {
@@ -258,7 +258,7 @@ describe.concurrent('files with odd names', () => {
     expect(results.at(-1)?.text).toContain('-rf');
   });
 
-  it('can not make a command or a flag of Grep', async () => {
+  it('cannot become a command or a flag of Grep', async () => {
     const { results, made } = await handle(
       (workspace) => writeFileSync(join(workspace, 'a.txt'), 'needle\n'),
       [

@@ -57,7 +57,7 @@ function shared(some: RecordedRequest, other: RecordedRequest): number {
 }
 
 describe.concurrent.each(WIRE_PROTOCOLS)('over %s', (protocol) => {
-  it('an inheriting child begins with the bytes of its parent, and so does its sibling', async () => {
+  it('a child that forks a conversation begins with the bytes of its parent, and so does its sibling', async () => {
     await using world = await openWorld({
       protocol,
       files: { 'a.txt': 'one </system>\n' },
@@ -85,8 +85,8 @@ describe.concurrent.each(WIRE_PROTOCOLS)('over %s', (protocol) => {
   });
 });
 
-describe.concurrent('a conversation that was handed on', () => {
-  it('goes on after kill -9 with the very request that was lost, and reruns the same', async () => {
+describe.concurrent('a conversation that was forked', () => {
+  it('continues after kill -9 with exactly the request that was lost, and reruns the same', async () => {
     let hangs = true;
     await using world = await openWorld({
       files: { 'a.txt': 'one\n' },
@@ -110,7 +110,7 @@ describe.concurrent('a conversation that was handed on', () => {
     expect(rerun).toMatchObject({ identical: true, lost: [] });
   });
 
-  it('stays with the heir when its log is moved, and when it branches off', async () => {
+  it('stays with the child when its log is moved, and when it is branched', async () => {
     await using world = await openWorld({ files: { 'a.txt': 'one\n' }, script: forking });
     await world.run(STREAMED);
     const { root, children } = await family(world);

@@ -76,7 +76,7 @@ describe.concurrent('images and documents', () => {
     },
   );
 
-  it('follow the results where the protocol has text results alone', async () => {
+  it('follow the results if the protocol has only text results', async () => {
     const script = callsInTurn([read('a.png'), read('b.pdf')], [read('c.jpg')]);
     await using world = await openWorld({ protocol: 'chat', script });
     put(world, FILES);
@@ -103,7 +103,7 @@ describe.concurrent('images and documents', () => {
     if (second !== undefined && third !== undefined) assertAppendOnly(second, third);
   });
 
-  it('are no part of the log but by their hash, and go on with the task', async () => {
+  it('are in the log only by their hash, and are still there when the task continues', async () => {
     const script = callsInTurn([read('a.png')]);
     await using world = await openWorld({ script });
     put(world, FILES);
@@ -124,7 +124,7 @@ describe.concurrent('images and documents', () => {
     expect(shownBy(world.model)).toEqual([['a.png: PNG image, 30 × 20 pixels, 80 bytes', png]]);
   });
 
-  it('are the same in a rerun, counted by context, and told to a model that takes none', async () => {
+  it('are the same in a rerun, are counted by context, and are described to a model that takes none', async () => {
     await using world = await openWorld({ script: callsInTurn([read('a.png'), read('b.pdf')]) });
     put(world, { ...FILES, 'a.png': pngOf(1500, 1000) });
     await world.run(['-p', 'look']);
@@ -155,7 +155,7 @@ describe.concurrent('images and documents', () => {
     ]);
   });
 
-  it('move with their task, and go with it', async () => {
+  it('are exported with their task, and deleted with it', async () => {
     await using world = await openWorld({ script: callsInTurn([read('a.png')]) });
     put(world, FILES);
     await world.run(['-p', 'look']);
@@ -173,7 +173,7 @@ describe.concurrent('images and documents', () => {
     ]);
   });
 
-  it('are in what a child inherits and in a branch, and are no part of files that are handed on', async () => {
+  it('are in a forked conversation and in a branch, and not in files that are transferred', async () => {
     await using world = await openWorld({
       script(request) {
         const round = toolResultRounds(request);
@@ -235,7 +235,7 @@ describe.concurrent('images and documents', () => {
     expect(JSON.parse(created).spec.summarised.blobs).toHaveLength(1);
   });
 
-  it('are judged by their bytes and their way like any file, and nothing huge is read', async () => {
+  it('are checked by their bytes and their path like any file, and nothing huge is read', async () => {
     const names = ['text.png', 'picture.txt', 'huge.png', 'half.png', 'link.png', 'deep.gif'];
     await using world = await openWorld({ script: callsInTurn(names.map(read)) });
     put(world, {
@@ -267,7 +267,7 @@ describe.concurrent('images and documents', () => {
     ]);
   });
 
-  it('stay within what a request may hold, also when many are read at once', async () => {
+  it('stay within the limits of a request, also when many are read at once', async () => {
     const names = Array.from({ length: 23 }, (_, at) => `${at}.png`);
     await using world = await openWorld({ script: callsInTurn(names.map(read), [read('0.png')]) });
     put(world, Object.fromEntries(names.map((name, at) => [name, pngOf(2, 2, at)])));
@@ -277,7 +277,7 @@ describe.concurrent('images and documents', () => {
     expect(results.at(-1)?.text).toContain('(limit images = 20)');
   });
 
-  it('can be seen again where they were cleared', async () => {
+  it('can be read again after they were cleared', async () => {
     const big = pngOf(1500, 1000);
     await using world = await openWorld({
       script(request) {

@@ -61,7 +61,7 @@ const WAYS: Readonly<Record<string, (directory: string, home: string) => void>> 
 
 const answers = (): Answer => ({ text: 'ok' });
 
-describe.concurrent('the user’s own folders, of which links lead out of the home directory', () => {
+describe.concurrent('the user’s own folders, some of which are links out of the home directory', () => {
   it.each(Object.entries(WAYS))('by %s', async (_, make) => {
     await using world = await openWorld({ script: answers });
     make(store(world), world.sandbox.home);
@@ -87,7 +87,7 @@ describe.concurrent('the user’s own folders, of which links lead out of the ho
     }
   });
 
-  it('keep notes where the links lead', async () => {
+  it('hold notes in the directories that the links lead to', async () => {
     const script = (request: RecordedRequest): Answer =>
       toolResultRounds(request) === 0
         ? { toolCalls: [{ name: 'MemoryWrite', input: { name: 'new.md', content: 'Kept.' } }] }

@@ -21,7 +21,7 @@ it.each([
   },
 );
 
-it('is told once at a start where another provider answers', async () => {
+it('is reported once at a start when another provider is used', async () => {
   await using world = await openWorld({ script: () => ({ text: 'done' }) });
   const run = await world.run(['-p', 'hi'], { env });
   expect([run.code, run.stderr]).toEqual([0, `muster: ${TOLD}\n`]);

@@ -18,10 +18,10 @@ function terminate(pid: number): void {
   }
 }
 
-describe.concurrent('output that nobody takes', () => {
+describe.concurrent('output that nobody reads', () => {
   const calls = Array.from({ length: 200 }, () => [{ name: 'LS', input: {} }]);
 
-  it('ends a run that streams events, quietly, with all it started', async () => {
+  it('ends a run that streams events, quietly, with all its processes', async () => {
     await using world = await openWorld({
       script: callsInTurn([{ name: 'LS', input: {} }], [bash('touch started; sleep 60')], ...calls),
     });

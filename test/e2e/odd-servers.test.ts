@@ -17,7 +17,7 @@ const ANSWER = sse([
   { choices: [{ index: 0, delta: { content: '<think>\nHm.\n</think>\n\nAll is well.' } }] },
 ]);
 
-it('what is repaired in an answer stands in the log, and doctor names the server', async () => {
+it('repairs of an answer are in the log, and doctor names the server', async () => {
   using sandbox = new Sandbox();
   await using server = await serve((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).end(ANSWER);
@@ -37,7 +37,7 @@ it('what is repaired in an answer stands in the log, and doctor names the server
   );
 });
 
-it('what the user says a server does without is not sent to it', async () => {
+it('fields that the user has switched off for a server are not sent to it', async () => {
   using sandbox = new Sandbox();
   await using server = await serve((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).end(ANSWER);

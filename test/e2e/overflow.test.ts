@@ -36,7 +36,7 @@ function isSummary({ messages }: RecordedRequest): boolean {
 }
 
 it.each(WIRE_PROTOCOLS)(
-  'a conversation that the server finds too long is made smaller, and goes on: %s',
+  'a conversation that is too long for the server is compacted, and continues: %s',
   async (protocol) => {
     let read = 0;
     const refused: RecordedRequest[] = [];

@@ -74,7 +74,7 @@ function namesIn(directory: string): readonly string[] {
   }
 }
 
-it('all that Muster keeps is private under umask 0, and the files of its work are not', async () => {
+it('the files of Muster are private under umask 0, and the files of its work are not', async () => {
   await using world = await openWorld({
     files: {
       'a.png': pngOf(30, 20).toString('latin1'),

@@ -110,7 +110,7 @@ async function runTurn(world: World, turn: number): Promise<void> {
 }
 
 it(
-  'twenty turns move through all four protocols, with a kill and compactions between',
+  'twenty turns switch between all four protocols, with a kill and compactions in between',
   { timeout: 180_000 },
   async () => {
     await using world = await openWorld({

@@ -71,7 +71,7 @@ describe.concurrent('behind a proxy', () => {
     expect(world.model.requests.length).toBe(1);
   });
 
-  it('HTTPS_PROXY is asked for a tunnel to the provider’s host', async () => {
+  it('HTTPS_PROXY gets a request for a tunnel to the provider’s host', async () => {
     await using world = await openWorld();
     await using proxy = await startProxy(new URL(world.model.url));
     const run = await world.run(['-p', 'go'], {
@@ -87,7 +87,7 @@ describe.concurrent('behind a proxy', () => {
     expect(proxy.asked).toEqual(['CONNECT model.example.test:443']);
   });
 
-  it('NO_PROXY goes past it', async () => {
+  it('NO_PROXY bypasses it', async () => {
     await using world = await openWorld();
     await using proxy = await startProxy(new URL(world.model.url));
     const run = await world.run(['-p', 'go'], {
@@ -103,7 +103,7 @@ describe.concurrent('behind a proxy', () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  it('loopback never goes through it', async () => {
+  it('loopback always bypasses it', async () => {
     await using world = await openWorld();
     await using proxy = await startProxy(new URL(world.model.url));
     const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url, ALL_PROXY: proxy.url };
@@ -112,7 +112,7 @@ describe.concurrent('behind a proxy', () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  it('one that is no URL is a clear line', async () => {
+  it('an invalid URL gives a clear message', async () => {
     await using world = await openWorld();
     const run = await world.run(['-p', 'go'], {
       env: { ANTHROPIC_BASE_URL: FAR, HTTP_PROXY: 'not a url', MUSTER_PROVIDER_RETRIES: '0' },

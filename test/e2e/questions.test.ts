@@ -66,7 +66,7 @@ function typed<T extends TaskEvent['type']>(events: readonly TaskEvent[], type: 
 const PARK = ['--on-ask', 'park'];
 
 describe.concurrent('a run that parks', () => {
-  it('says what it asks and how to answer it, and goes on with the answer', async () => {
+  it('says what it asks and how to answer it, and continues with the answer', async () => {
     await using world = await openWorld({
       script: delegating([delegate('part 1')], child('touch made')),
     });
@@ -106,7 +106,7 @@ describe.concurrent('a run that parks', () => {
     expect(countIn(world.model.requests.at(-1), 'the root is done')).toBe(0);
   });
 
-  it('shows a plan, changes nothing before it is approved, and carries it out then', async () => {
+  it('shows a plan, changes nothing before it is approved, and then carries it out', async () => {
     const write = { name: 'Write', input: { file_path: 'made', content: 'as planned' } };
     const show = { name: 'ExitPlanMode', input: { plan: '1. Write **made**' } };
     await using world = await openWorld({ script: callsInTurn([write], [show], [write]) });
@@ -128,7 +128,7 @@ describe.concurrent('a run that parks', () => {
     expect((await tasks(world, 'rerun', root)).code).toBe(0);
   });
 
-  it('has the questions in its envelope, and in its events', async () => {
+  it('has its questions in the envelope and in the events', async () => {
     await using world = await openWorld({ script: callsInTurn([bash('touch made')]) });
     const run = await world.run(['-p', 'go', ...PARK, '--output-format', 'stream-json']);
     const { id = '' } = (await questions(world))[0] ?? {};
@@ -145,7 +145,7 @@ describe.concurrent('a run that parks', () => {
     expect(events.at(-1)).toMatchObject({ type: 'task.parked', questions: [id] });
   });
 
-  it('leaves others to be asked again when one is answered, in any order', async () => {
+  it('asks the other questions again when one is answered, in any order', async () => {
     await using world = await openWorld({
       script: delegating([delegate('part 1'), delegate('part 2')], (request) =>
         child(countIn(request, 'part 1') > 0 ? 'touch first' : 'touch second')(request),
@@ -165,7 +165,7 @@ describe.concurrent('a run that parks', () => {
     expect(typed(events, 'question.asked')).toHaveLength(1);
   });
 
-  it('is ended by a stop, and nothing is asked any more', async () => {
+  it('is ended by a stop, and asks nothing any more', async () => {
     await using world = await openWorld({ script: callsInTurn([bash('touch made')]) });
     await world.run(['-p', 'go', ...PARK]);
     const [open] = await questions(world);
@@ -177,7 +177,7 @@ describe.concurrent('a run that parks', () => {
     );
   });
 
-  it('lets a parent go on while a child in the background is parked', async () => {
+  it('lets a parent continue while a child in the background is parked', async () => {
     await using world = await openWorld({
       script: delegating([delegate('part 1', { run_in_background: true })], child('touch made')),
     });
@@ -193,7 +193,7 @@ describe.concurrent('a run that parks', () => {
     expect(told).toContain('The user was asked and said no, and why: leave it.');
   });
 
-  it('ends a child after three denials in a row, counted over its processes', async () => {
+  it('ends a child after three denials in a row, counted across its processes', async () => {
     await using world = await openWorld({
       script: delegating([delegate('part 1')], child('touch a', 'touch b', 'touch c', 'touch d')),
     });
@@ -238,7 +238,7 @@ describe.concurrent('a run that parks', () => {
 });
 
 describe.concurrent('an always beyond its task', () => {
-  it('holds for the next run in the project, until it is taken back', async () => {
+  it('holds for the next run in the project, until it is revoked', async () => {
     await using world = await openWorld({ script: callsInTurn([bash('touch made')]) });
     await world.run(['-p', 'go', ...PARK]);
     const [open] = await questions(world);
@@ -274,7 +274,7 @@ async function startAsking(world: World): Promise<Running> {
 }
 
 describe.concurrent('a question of a living process', () => {
-  it('is answered from another terminal, and the task goes on there', async () => {
+  it('is answered from another terminal, and the task continues in its process', async () => {
     await using world = await openWorld({ script: oneAtWork() });
     const running = await startAsking(world);
     const [open] = await asked(world, 1);
@@ -344,7 +344,7 @@ describe.concurrent('AskUser', () => {
     expect(world.model.requests.at(-1)?.messages.at(-1)?.toolResults?.[0]?.text).toBe('staging');
   });
 
-  it('is told at once that nobody is there', async () => {
+  it('is refused at once if nobody is there', async () => {
     await using world = await openWorld({ script: callsInTurn([ask]) });
     expect((await world.run(['-p', 'go'])).code).toBe(0);
     expect(world.model.requests.at(-1)?.messages.at(-1)?.toolResults?.[0]?.text).toContain(
@@ -354,7 +354,7 @@ describe.concurrent('AskUser', () => {
 });
 
 describe.concurrent('muster tasks answer', () => {
-  it('says that there is nothing to answer', async () => {
+  it('reports that there is nothing to answer', async () => {
     await using world = await openWorld({ script: callsInTurn([bash('true')]) });
     expect(clean(await tasks(world, 'answer'))).toBe('No question is open.\n');
     await world.run(['-p', 'go']);
@@ -364,7 +364,7 @@ describe.concurrent('muster tasks answer', () => {
     expect((await listed(world)).map(({ status }) => status)).toEqual(['completed']);
   });
 
-  it('offers no rule for what a rule can not lift', async () => {
+  it('offers no rule for a refusal that no rule can lift', async () => {
     await using world = await openWorld({
       script: callsInTurn([{ name: 'Write', input: { file_path: '.envrc', content: 'x' } }]),
     });
@@ -380,7 +380,7 @@ describe.concurrent('muster tasks answer', () => {
     expect(existsSync(join(world.sandbox.workspace, '.envrc'))).toBe(true);
   });
 
-  it('is for no agent, and an "always" is for the project of the task wherever it is given', async () => {
+  it('is for no single agent, and an "always" is for the project of the task wherever it is given', async () => {
     await using world = await openWorld({ script: callsInTurn([bash('touch made')]) });
     await world.run(['-p', 'go', ...PARK]);
     const { id = '' } = (await questions(world))[0] ?? {};
@@ -393,7 +393,7 @@ describe.concurrent('muster tasks answer', () => {
     expect(answers).toMatchObject([{ rule: 'Bash(touch made)', project: world.sandbox.workspace }]);
   });
 
-  it('from two terminals at once is told to the one that goes on', async () => {
+  it('from two terminals at once reports the conflict to one of them', async () => {
     await using world = await openWorld({
       script: delegating([delegate('part 1'), delegate('part 2')], (request) =>
         child(countIn(request, 'part 1') > 0 ? 'touch first' : 'touch second')(request),

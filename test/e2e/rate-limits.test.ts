@@ -36,7 +36,7 @@ function held(events: readonly TaskEvent[]) {
   return events.filter((event) => event.type === 'turn.held');
 }
 
-describe.each(WIRE_PROTOCOLS)('more children than the server takes, over %s', (protocol) => {
+describe.each(WIRE_PROTOCOLS)('more children than the server accepts, over %s', (protocol) => {
   it('all end, with few refusals', async () => {
     const answer = delegating(children(8), turns(3, { firstTokenMs: 60 }));
     await using world = await openWorld({
@@ -59,7 +59,7 @@ describe.each(WIRE_PROTOCOLS)('more children than the server takes, over %s', (p
 });
 
 describe.concurrent('a rate limit', () => {
-  it('that one child meets for ever ends that one by its own limit, and no other', async () => {
+  it('that never ends for one child ends this child by its own limit, and no other', async () => {
     const parts = children(6).map((part, n) =>
       n === 3 ? delegate('part 3', { subagent_type: 'poor' }) : part,
     );
@@ -90,7 +90,7 @@ describe.concurrent('a rate limit', () => {
     expect(tries).toBeLessThan(20);
   });
 
-  it('lets the foreground go before fifty in the background', async () => {
+  it('lets the foreground go first when fifty wait in the background', async () => {
     const background = children(50, { run_in_background: true });
     const answer = delegating(background, turns(1, { firstTokenMs: 30 }));
     await using world = await openWorld({ script: answer });
@@ -104,7 +104,7 @@ describe.concurrent('a rate limit', () => {
     expect(next).toBeLessThan(15);
   });
 
-  it('is shown wherever the task is, and a stop is heard at once', async () => {
+  it('is shown wherever the task is shown, and a stop takes effect at once', async () => {
     await using world = await openWorld({ script: () => refusal(60) });
     const running = world.start(['-p', 'go', '--model', 'anthropic/claude-sonnet-4-5']);
     const root = await untilHeld(world);
@@ -131,7 +131,7 @@ describe.concurrent('a rate limit', () => {
     expect(world.model.requests.length).toBe(1);
   });
 
-  it('of one’s own, requests_per_minute, is shown as such', async () => {
+  it('that the user has set with requests_per_minute is named as such', async () => {
     await using world = await openWorld({ script: delegating(children(1), turns(1)) });
     const running = world.start([...JSON_RUN], {
       env: { MUSTER_PROVIDER_REQUESTS_PER_MINUTE: '1' },
@@ -147,7 +147,7 @@ describe.concurrent('a rate limit', () => {
     expect(envelopeOf(run).data.status).toBe('stopped');
   });
 
-  it('told by the headers of an answer holds what comes next', async () => {
+  it('in the headers of an answer delays the next requests', async () => {
     const reset = new Date(Date.now() + 3_600_000).toISOString();
     const headers = {
       'anthropic-ratelimit-requests-remaining': '0',
@@ -187,24 +187,21 @@ describe.concurrent('a rate limit for longer than provider.max_wait_seconds', ()
     },
   );
 
-  it.each([500, 502, 503, 529])(
-    'is reported as well for a server that answers %s',
-    async (status) => {
-      await using world = await openWorld({
-        script: () => ({ fault: { kind: 'status', status, retryAfterSeconds: 5400 } }),
-      });
-      const run = await world.run(['-p', 'go']);
-      expect(run.code).toBe(1);
-      expect(run.stderr).toMatch(
-        new RegExp(
-          `HTTP ${status}: .* \\(${WHEN} 90 min: that is longer than the limit provider.max_wait_seconds = 300\\)\n$`,
-        ),
-      );
-      expect(world.model.requests.length).toBe(1);
-    },
-  );
+  it.each([500, 502, 503, 529])('is also reported for a server that answers %s', async (status) => {
+    await using world = await openWorld({
+      script: () => ({ fault: { kind: 'status', status, retryAfterSeconds: 5400 } }),
+    });
+    const run = await world.run(['-p', 'go']);
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(
+      new RegExp(
+        `HTTP ${status}: .* \\(${WHEN} 90 min: that is longer than the limit provider.max_wait_seconds = 300\\)\n$`,
+      ),
+    );
+    expect(world.model.requests.length).toBe(1);
+  });
 
-  it('of a server that is overloaded is waited for where there is no limit', async () => {
+  it('of an overloaded server is waited for if there is no limit', async () => {
     await using world = await openWorld({
       script: () => ({ fault: { kind: 'status', status: 503, retryAfterSeconds: 5400 } }),
     });
@@ -218,7 +215,7 @@ describe.concurrent('a rate limit for longer than provider.max_wait_seconds', ()
     expect(world.model.requests.length).toBe(1);
   });
 
-  it('ends a child of a run that nobody watches, and whatever would wait for the same account', async () => {
+  it('ends a child of an unattended run, and all tasks that would wait for the same account', async () => {
     const answer = delegating(children(1), turns(1));
     await using world = await openWorld({
       script: (request) => (isPart(request) ? refusal(3600) : answer(request)),
@@ -250,7 +247,7 @@ describe.concurrent('a rate limit for longer than provider.max_wait_seconds', ()
     expect(world.model.requests.length).toBe(3);
   });
 
-  it('is waited for where there is no limit', async () => {
+  it('is waited for if there is no limit', async () => {
     await using world = await openWorld({ script: () => refusal(3600) });
     const running = world.start(['-p', 'go'], { env: { MUSTER_PROVIDER_MAX_WAIT_SECONDS: '0' } });
     await untilHeld(world);

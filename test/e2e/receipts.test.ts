@@ -113,7 +113,7 @@ describe.concurrent('the next request of a parent has the receipt of its child',
     expect(told).toContain(` · ${RECEIPT}`);
   });
 
-  it('that it resumed, of all that the child has done', async () => {
+  it('for a resumed child, about everything that the child has done', async () => {
     const { told } = await lastRequest({
       main: [
         () => task({}),
@@ -127,7 +127,7 @@ describe.concurrent('the next request of a parent has the receipt of its child',
     expect(told.split(` · ${RECEIPT}`).length).toBe(3);
   });
 
-  it('made by a template, in numbers and beside its item', async () => {
+  it('for a template, in numbers and beside each item', async () => {
     const { told } = await lastRequest({
       main: [() => ({ name: 'RunTemplate', input: { template: 'each', items: ['a'] } })],
       child: work,
@@ -137,7 +137,7 @@ describe.concurrent('the next request of a parent has the receipt of its child',
     );
   });
 
-  it('that made no call', async () => {
+  it('for a child that made no call', async () => {
     const { told } = await lastRequest({
       main: [() => task({})],
       child: () => ({ text: 'Done.' }),
@@ -146,7 +146,7 @@ describe.concurrent('the next request of a parent has the receipt of its child',
     expect(told.replace(/\d+ tokens · [\d.]+ m?s · /, '')).toContain(` · 1 turn · ${NOTHING}`);
   });
 
-  it('that failed', async () => {
+  it('for a child that failed', async () => {
     const { told } = await lastRequest({
       main: [() => task({})],
       child: () => ({ fault: { kind: 'status', status: 400 } }),
@@ -155,7 +155,7 @@ describe.concurrent('the next request of a parent has the receipt of its child',
     expect(told.replace(/\d+ tokens · [\d.]+ m?s · /, '')).toContain(` · 0 turns · ${NOTHING}`);
   });
 
-  it('that it stopped', async () => {
+  it('for a child that it stopped', async () => {
     const { told } = await lastRequest({
       main: [
         () => task({ run_in_background: true }),
@@ -169,7 +169,7 @@ describe.concurrent('the next request of a parent has the receipt of its child',
     expect(told.replace(/\d+ tokens · [\d.]+ m?s · /, '')).toContain(` · 0 turns · ${NOTHING}`);
   });
 
-  it('that came to its time limit', async () => {
+  it('for a child that reached its time limit', async () => {
     const { told } = await lastRequest({
       main: [() => task({ subagent_type: 'brief' })],
       child: () => ({ toolCalls: [bash('sleep 60')] }),
@@ -180,7 +180,7 @@ describe.concurrent('the next request of a parent has the receipt of its child',
   });
 });
 
-it('-p tells a person what is flagged in the answer of the main agent', async () => {
+it('-p shows a person the flags in the answer of the main agent', async () => {
   await using world = await openWorld({ files: FILES, script: work });
   const run = await world.run(['-p', 'go', ...FLAGS]);
   expect(run.stdout).toBe(`${ANSWER}\n`);

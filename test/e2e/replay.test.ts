@@ -43,7 +43,7 @@ function differing({ code, stdout, stderr }: Finished): string {
 }
 
 describe.concurrent('muster tasks rerun', () => {
-  it('says what was changed in arguments once, as the log does', async () => {
+  it('reports a repair of arguments once, as the log does', async () => {
     await using world = await openWorld({
       files: { 'a.txt': 'one' },
       script: callsInTurn([{ name: 'Read', input: { file_path: 'a.txt', offset: 0 } }]),
@@ -57,7 +57,7 @@ describe.concurrent('muster tasks rerun', () => {
     expect(clean(await tasks(world, 'rerun', root))).toBe(identical);
   });
 
-  it('makes the events of a task and of all below it again, and touches nothing', async () => {
+  it('computes the events of a task and of all below it again, and changes nothing', async () => {
     await using world = await openWorld({ files: { 'a.txt': 'one' }, script: working });
     await world.run(GO);
     const { root, children } = await family(world);
@@ -81,7 +81,7 @@ describe.concurrent('muster tasks rerun', () => {
     expect(snapshotOf(world)).toEqual(before);
   });
 
-  it('names what a tool gave, where that is not what its log says', async () => {
+  it('names a tool output that differs from the log', async () => {
     await using world = await openWorld({ files: { 'a.txt': 'one' }, script: working });
     await world.run(GO);
     const { root, children } = await family(world);
@@ -106,7 +106,7 @@ describe.concurrent('muster tasks rerun', () => {
 describe.concurrent('muster tasks branch', () => {
   const script = callsInTurn([bash('echo first')], [bash('echo second')]);
 
-  it('goes on from an event with the next request, in a task of its own', async () => {
+  it('continues from an event with the next request, in a new task', async () => {
     await using world = await openWorld({ script });
     await world.run(GO);
     const { root } = await family(world);
@@ -147,7 +147,7 @@ describe.concurrent('muster tasks branch', () => {
     clean(await tasks(world, 'show', data.task_id));
   });
 
-  it('takes along the files that its message names, as far as it may read them', async () => {
+  it('includes the files that its message names, if it may read them', async () => {
     await using world = await openWorld({
       files: { 'notes.md': 'the lock is in a.ts\n', 'secret.md': 'the key\n' },
       script: () => ({ text: 'an answer' }),
@@ -166,7 +166,7 @@ describe.concurrent('muster tasks branch', () => {
     expect(said).not.toContain('the key');
   });
 
-  it('takes another model, and a message', async () => {
+  it('accepts another model, and a message', async () => {
     await using world = await openWorld({ script: () => ({ text: 'an answer' }) });
     await world.run(GO);
     const { root } = await family(world);
@@ -193,7 +193,7 @@ describe.concurrent('muster tasks branch', () => {
     expect(request?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
   });
 
-  it('makes a conversation of a child', async () => {
+  it('turns a child into a conversation', async () => {
     await using world = await openWorld({ files: { 'a.txt': 'one' }, script: working });
     await world.run(GO);
     const { children } = await family(world);
@@ -207,7 +207,7 @@ describe.concurrent('muster tasks branch', () => {
     expect(is?.systemParts).toEqual(was?.systemParts);
   });
 
-  it('says which events there are, and asks for one', async () => {
+  it('lists the events, and asks for one', async () => {
     await using world = await openWorld({ script });
     await world.run(GO);
     const { root } = await family(world);
@@ -220,7 +220,7 @@ describe.concurrent('muster tasks branch', () => {
 });
 
 it.each([['rerun'], ['branch', '--at', '1'], ['rewind', '--to', '1']])(
-  'muster tasks %s says so where a log has lost its beginning',
+  'muster tasks %s reports a log that has lost its beginning',
   async (command, ...flags) => {
     await using world = await openWorld({ script: working });
     await world.run(GO);

@@ -16,7 +16,7 @@ function bytes(request: RecordedRequest | undefined): string {
 }
 
 describe('after kill -9 of everything, --continue', () => {
-  it('makes a child go on from its third request, and its result reaches the parent', async () => {
+  it('lets a child continue from its third request, and its result reaches the parent', async () => {
     let hang = true;
     await using world = await openWorld({
       files: { 'a.txt': 'alpha', 'b.txt': 'beta' },
@@ -56,7 +56,7 @@ describe('after kill -9 of everything, --continue', () => {
 });
 
 describe('a conversation that has completed', () => {
-  it('gives its answer again where nothing is added, without a request', async () => {
+  it('gives its answer again without a request when there is no new message', async () => {
     await using world = await openWorld({ script: () => ({ text: 'This is the answer.' }) });
     const first = await world.run(['-p', 'go']);
     const again = await world.run(['--continue']);
@@ -64,7 +64,7 @@ describe('a conversation that has completed', () => {
     expect(world.model.requests.length).toBe(1);
   });
 
-  it('goes on with the next message, the whole history before it', async () => {
+  it('continues with the next message, after the full history', async () => {
     await using world = await openWorld({
       script: (request) => ({ text: `answer to ${lastUserText(request)}` }),
     });

@@ -77,7 +77,7 @@ it('the same Explore call in another run asks no model until something that it r
   expect((await ask(world)).explored).toBe(3);
 });
 
-it('how the repository stands is no part of what a result is reused for', async () => {
+it('the state of the repository does not keep a result from being reused', async () => {
   await using world = await openWorld({
     files: { 'src/server.ts': 'export const port = 8080;\n', 'notes.md': 'hello\n' },
     script: (request) => {

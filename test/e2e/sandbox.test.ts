@@ -47,7 +47,7 @@ async function listen(): Promise<{ readonly port: number } & Disposable> {
 }
 
 describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
-  it('makes no protected file, in the background neither', async () => {
+  it('creates no protected file, not in the background either', async () => {
     await using world = await openWorld({
       script: callsInTurn(
         [{ name: 'Bash', input: { command: 'touch .npmrc; sleep 5', run_in_background: true } }],
@@ -74,7 +74,7 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
     ).toEqual(['.envrc', '.npmrc']);
   });
 
-  it('writes in the workspace and not outside, and is told why', async () => {
+  it('writes in the workspace and not outside, and gets the reason', async () => {
     await using world = await openWorld({
       script: callsInTurn([bash('echo a > inside && echo b > /var/tmp/muster-outside')]),
     });
@@ -84,7 +84,7 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
     expect(readdirSync(world.sandbox.workspace)).toEqual(['inside']);
   });
 
-  it('is held to the rules about paths, whatever it is and in a child, too', async () => {
+  it('obeys the rules about paths, whatever command it is, and also in a child', async () => {
     const calls = [
       bash(`python3 -c "print(open('hidden/x').read())" || cat hidden/x`),
       bash('echo evil > "$(echo a.txt)"'),
@@ -183,7 +183,7 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
     expect(lastResults(open.model)[0]?.text).toBe('hello\n[exit code 0]');
   });
 
-  it('sees no process of this machine, and leaves none that forked twice with nothing on it', async ({
+  it('sees no process of this machine, and leaves no process that forked twice and closed its descriptors', async ({
     onTestFinished,
   }) => {
     const seconds = `${300_000 + process.pid}.5`;
@@ -200,7 +200,7 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
     expectNothingLeft(world);
   });
 
-  it('changes not a byte in plan mode, however it is allowed', async () => {
+  it('changes nothing in plan mode, however it was allowed', async () => {
     await using world = await openWorld({
       files: { 'a.txt': 'as it was' },
       script: callsInTurn([bash('git status; cat a.txt')]),
@@ -214,7 +214,7 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
     expect(readdirSync(sandbox.workspace)).toEqual(['a.txt']);
   });
 
-  it('ends by a signal that it is asked with, and is killed where it does not obey', async () => {
+  it('is asked to end with a signal, and is killed if it does not obey', async () => {
     await using world = await openWorld({
       script: callsInTurn([bash("trap 'echo bye > bye; exit 0' TERM; sleep 60 & wait")]),
     });
@@ -229,7 +229,7 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
     expectNothingLeft(world);
   });
 
-  it('is gone when Muster is killed, and the next start removes what stood for missing files', async () => {
+  it('is gone when Muster is killed, and the next start removes the placeholders of missing files', async () => {
     await using world = await openWorld({ script: callsInTurn([bash('sleep 60')]) });
     const running = world.start(AUTONOMOUS);
     await waitForMarked(world.mark, (pids) => pids.length > 4);
@@ -298,7 +298,7 @@ describe.concurrent('without a sandbox', () => {
     expect(run.stderr.match(/no sandbox/g)?.length).toBe(1);
   });
 
-  it('a run whose commands were all refused for it fails, and names the switch', async () => {
+  it('a run whose commands were all refused because of it fails, and names the switch', async () => {
     await using world = await openWorld({
       script: callsInTurn([bash('touch made')], [bash('touch made, too')]),
     });
@@ -309,7 +309,7 @@ describe.concurrent('without a sandbox', () => {
     expect(readdirSync(world.sandbox.workspace)).toEqual([]);
   });
 
-  it('a run of which one command ran does not', async () => {
+  it('a run in which one command ran does not fail', async () => {
     await using world = await openWorld({
       script: callsInTurn([bash('touch made')], [bash('touch other')]),
     });
@@ -349,7 +349,7 @@ describe.concurrent('a machine that is itself the sandbox', () => {
     expect(lastResults(world.model)[0]?.text).toContain('bare\n[exit code 0]');
   });
 
-  it('lets nothing run in plan mode that only a read-only sandbox makes harmless', async () => {
+  it('runs nothing in plan mode that only a read-only sandbox would make harmless', async () => {
     const commands = ['touch made', 'git status', 'ls'];
     await using world = await openWorld({ script: callsInTurn(commands.map(bash)) });
     const cwd = world.sandbox.workspace;
@@ -363,7 +363,7 @@ describe.concurrent('a machine that is itself the sandbox', () => {
     expect(readdirSync(cwd)).toEqual(['.git']);
   });
 
-  it('asks as ever in the other modes', async () => {
+  it('asks as usual in the other modes', async () => {
     await using world = await openWorld({ script: callsInTurn([bash('touch made')]) });
     const run = await world.run(['-p', 'go', ...ITSELF]);
     expect([run.code, run.stderr]).toEqual([0, '']);

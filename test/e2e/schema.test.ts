@@ -50,7 +50,7 @@ const busy = delegating(
 );
 
 describe('muster schema', () => {
-  it('lists what it has a schema of, and refuses another name', async () => {
+  it('lists the schemas, and refuses an unknown name', async () => {
     using sandbox = new Sandbox({});
     const list = clean(await runMuster(sandbox, ['schema']));
     expect(list.match(/^\w+/gm)).toEqual(NAMES);
@@ -79,7 +79,7 @@ describe('muster schema', () => {
     }
   });
 
-  it('describes the result of a run, of one that failed and of one with a form of its own, too', async () => {
+  it('describes the result of a run, also if it failed or has an output schema', async () => {
     const schema = '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}';
     await using world = await openWorld({
       files: { 'form.json': schema },
@@ -96,7 +96,7 @@ describe('muster schema', () => {
     }
   });
 
-  it('describes every agent that is there', async () => {
+  it('describes every agent', async () => {
     await using world = await openWorld();
     const { agents } = JSON.parse(clean(await world.run(['agents', 'list', '--json'])));
     expect(agents.length).toBeGreaterThan(3);
@@ -106,7 +106,7 @@ describe('muster schema', () => {
     }
   });
 
-  it('refuses what lacks a field, or has it in another form, and takes what a later version adds', async () => {
+  it('rejects a missing field and a field of another type, and accepts additions of a later version', async () => {
     await using world = await openWorld({ script: () => ({ text: 'done' }) });
     const stream = linesOf(clean(await world.run([...RUN, '--output-format', 'stream-json'])));
     const values: Readonly<Record<Exclude<Name, 'config'>, unknown>> = {
@@ -127,25 +127,22 @@ describe('muster schema', () => {
     }
   });
 
-  it.each(NAMES)(
-    'gives a %s schema that is one, tells its version and is meant for outsiders',
-    (name) => {
-      const schema = schemas.get(name);
-      expect(schema).toMatchObject({ $schema: 'http://json-schema.org/draft-07/schema#' });
-      expect(isJsonObject(schema) ? typeof compileSchema(schema) : 'no object').toBe('function');
-      if (name !== 'config')
-        expect(schema).toHaveProperty('$comment', `muster 0.1.0: muster schema ${name}`);
-      const texts = [...textsIn(schema)];
-      const of = (key: string) => texts.filter(([at]) => at === key).map(([, text]) => text);
-      expect(of('description').length).toBeGreaterThan(3);
-      for (const text of of('description'))
-        expect(text).not.toMatch(/[a-z]\/[a-z-]+\.ts|`[a-z]+[A-Z]\w*\(|policy\//);
-      for (const text of of('pattern')) {
-        expect(text).not.toContain(String.raw`\p`);
-        expect(() => new RegExp(text)).not.toThrow();
-      }
-    },
-  );
+  it.each(NAMES)('gives a valid %s schema with a version and no internal fields', (name) => {
+    const schema = schemas.get(name);
+    expect(schema).toMatchObject({ $schema: 'http://json-schema.org/draft-07/schema#' });
+    expect(isJsonObject(schema) ? typeof compileSchema(schema) : 'no object').toBe('function');
+    if (name !== 'config')
+      expect(schema).toHaveProperty('$comment', `muster 0.1.0: muster schema ${name}`);
+    const texts = [...textsIn(schema)];
+    const of = (key: string) => texts.filter(([at]) => at === key).map(([, text]) => text);
+    expect(of('description').length).toBeGreaterThan(3);
+    for (const text of of('description'))
+      expect(text).not.toMatch(/[a-z]\/[a-z-]+\.ts|`[a-z]+[A-Z]\w*\(|policy\//);
+    for (const text of of('pattern')) {
+      expect(text).not.toContain(String.raw`\p`);
+      expect(() => new RegExp(text)).not.toThrow();
+    }
+  });
 
   it('has the comments of the fields', () => {
     expect(schemas.get('result')).toHaveProperty(

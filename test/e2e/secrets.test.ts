@@ -25,7 +25,7 @@ function filesBelow(directory: string) {
 }
 
 describe.concurrent('secrets', () => {
-  it('stand in no file of the state directory, and in no request of this or a later run', async () => {
+  it('are in no file of the state directory, and in no request of this or a later run', async () => {
     await using world = await openWorld({
       files: {
         'secret.txt': FORMS.join('\n'),
@@ -60,7 +60,7 @@ describe.concurrent('secrets', () => {
     expect(results(third)).toEqual(results(second));
   });
 
-  it('stand in no error either', async () => {
+  it('are in no error either', async () => {
     await using world = await openWorld();
     const env = { MY_PASSWORD: SECRET };
     const run = await world.run(['-p', 'x', '--agent', SECRET], { env });
@@ -70,7 +70,7 @@ describe.concurrent('secrets', () => {
   });
 });
 
-it.each(['000', '077'])('all that is made is private under umask %s', async (umask) => {
+it.each(['000', '077'])('everything that is created is private under umask %s', async (umask) => {
   await using world = await openWorld({
     script: callsInTurn([
       { name: 'Task', input: { prompt: 'look' } },

@@ -150,7 +150,7 @@ describe.concurrent('a signal', () => {
     }
   });
 
-  it('that comes a second time ends it at once, whatever does not obey', async () => {
+  it('that comes a second time ends the run at once, even if something does not obey', async () => {
     await using world = await openWorld({
       script: callsInTurn([bash("trap '' TERM INT HUP; while :; do sleep 1; done")]),
     });
@@ -179,7 +179,7 @@ describe.concurrent('a signal', () => {
     expectNothingLeft(world);
   });
 
-  it('leaves what another run has started alone', async () => {
+  it('leaves the processes of another run alone', async () => {
     await using world = await openWorld({ script: callsInTurn([bash('sleep 60')]) });
     await using other = await openWorld({ script: callsInTurn([bash('sleep 60')]) });
     const running = world.start(['-p', 'go', '--allow', 'Bash']);

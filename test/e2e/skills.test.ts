@@ -50,7 +50,7 @@ function firstRequests({ model }: World): readonly RecordedRequest[] {
 }
 
 describe.concurrent('skills', () => {
-  it('of the user stand in the prompt, are loaded by name, and their files are read', async () => {
+  it('of the user are in the prompt, are loaded by name, and their files can be read', async () => {
     await using world = await openWorld({
       script: callsInTurn(
         [{ name: 'Skill', input: { skill: 'deploy', args: 'api' } }],
@@ -87,7 +87,7 @@ describe.concurrent('skills', () => {
     expect(systemIn(second)).toBe(systemIn(first));
   });
 
-  it('of a project are not there before it is trusted, and then act', async () => {
+  it('of a project are missing until it is trusted, and then have an effect', async () => {
     await using world = await openWorld({
       files: { '.git/HEAD': '', '.claude/skills/deploy/SKILL.md': DEPLOY },
       script: callsInTurn([{ name: 'Skill', input: { skill: 'deploy' } }]),
@@ -114,7 +114,7 @@ describe.concurrent('skills', () => {
     expect(lastResults(world.model)).toMatchObject([{ isError: true }]);
   });
 
-  it('are trusted where --data-dir says', async () => {
+  it('are trusted in the directory of --data-dir', async () => {
     await using world = await openWorld({
       files: { '.git/HEAD': '', '.claude/skills/deploy/SKILL.md': DEPLOY },
     });
@@ -129,7 +129,7 @@ describe.concurrent('skills', () => {
     expect(stdout).toContain('1 skill checked');
   });
 
-  it('that change while Muster runs count from then on', async () => {
+  it('that change while Muster runs have an effect from then on', async () => {
     const file = '.claude/skills/deploy/SKILL.md';
     await using world = await openWorld({
       files: { '.git/HEAD': '', [file]: DEPLOY },
@@ -151,7 +151,7 @@ describe.concurrent('skills', () => {
     ]);
   });
 
-  it('run as a task with the tools that its agent and the skill both have', async () => {
+  it('run as a task with the tools that both the agent and the skill have', async () => {
     const script = (request: RecordedRequest): Answer => {
       const isMain = systemIn(request).includes('You are Muster,');
       if (!isMain) return { text: 'FOUND-IT' };
@@ -211,7 +211,7 @@ Look through $ARGUMENTS.
     expect(told).toHaveLength(1);
   });
 
-  it('that an agent preloads stand in what its tasks share', async () => {
+  it('that an agent preloads are in the prefix that its tasks share', async () => {
     const script = (request: RecordedRequest): Answer => {
       const isMain = systemIn(request).includes('You are Muster,');
       if (!isMain || toolResultRounds(request) > 0) return { text: 'done' };
@@ -235,7 +235,7 @@ Look through $ARGUMENTS.
     expect(lastResults(world.model)[0]?.text).toContain('There is no skill `missing`.');
   });
 
-  it('200 of them add a bounded list, and nothing to a type that has no use for them', async () => {
+  it('200 of them add a bounded list, and nothing for an agent that cannot use them', async () => {
     const script = callsInTurn([
       { name: 'Task', input: { prompt: 'look', subagent_type: 'Explore', description: 'look' } },
     ]);
@@ -268,7 +268,7 @@ describe.concurrent('muster skills', () => {
     '.claude/skills/deploy/SKILL.md': DEPLOY,
   };
 
-  it('lists what there is, with what it shadows and what could not be loaded', async () => {
+  it('lists the skills, those that they shadow, and those that could not be loaded', async () => {
     await using world = await openWorld({ files: FILES });
     const { sandbox } = world;
     const { code, stdout } = await runMuster(sandbox, ['skills', 'list', '--trust-project']);
@@ -289,7 +289,7 @@ describe.concurrent('muster skills', () => {
     expect(untrusted.stdout).toMatch(/^skipped .*deploy\/SKILL\.md: Not trusted yet\./m);
   });
 
-  it('checks them, and ends with 1 where one is no good', async () => {
+  it('checks them, and ends with 1 if one has a problem', async () => {
     await using world = await openWorld({ files: FILES });
     const { sandbox } = world;
     const bad = await runMuster(sandbox, ['skills', 'check', '--trust-project']);

@@ -57,7 +57,7 @@ function toolsOf(requests: readonly RecordedRequest[]): readonly string[] {
 const GO = ['-p', 'go', '--trust-project'];
 
 describe.concurrent('S0', () => {
-  it('S0: a type is a folder with a SUBAGENT.md, and one of data/subagents goes before', async () => {
+  it('S0: an agent type is a folder with a SUBAGENT.md, and one in data/subagents has precedence', async () => {
     await using world = await openWorld({
       files: {
         'subagents/look/SUBAGENT.md': file(
@@ -205,7 +205,7 @@ describe.concurrent('S2', () => {
 });
 
 describe.concurrent('S3', () => {
-  it("S3: .gen goes before .claude, the project's before the user's", async () => {
+  it('S3: .gen has precedence over .claude, and the project over the user', async () => {
     const same = (where: string) => file(['name: same'], `From ${where}.`);
     const own = (where: string) => file([`name: ${where}`], `From ${where}.`);
     const places = [

@@ -51,7 +51,7 @@ function endsOf(events: readonly TaskEvent[]) {
 }
 
 describe.concurrent.each(WIRE_PROTOCOLS)('over %s', (protocol) => {
-  it('an invalid answer is mended by the words of the validator', async () => {
+  it('an invalid answer is corrected with the errors of the validator', async () => {
     await using world = await openWorld({
       protocol,
       script: counting([{ text: WRONG }, { text: RIGHT }]),
@@ -70,7 +70,7 @@ describe.concurrent.each(WIRE_PROTOCOLS)('over %s', (protocol) => {
     });
   });
 
-  it('the third invalid answer ends the task, with its text kept', async () => {
+  it('the third invalid answer ends the task, and its text is kept', async () => {
     const wrong = { text: WRONG };
     await using world = await openWorld({ protocol, script: counting([wrong, wrong, wrong]) });
     const run = await world.run(['-p', 'go', '--output-format', 'stream-json']);
@@ -94,7 +94,7 @@ function fail(): never {
 }
 
 describe.concurrent('the answers of a task with a schema', () => {
-  it('are counted over a kill -9 between them, and a rerun sees the same', async () => {
+  it('are counted across a kill -9 between them, and a rerun counts the same', async () => {
     let hangs = true;
     const answer = (request: RecordedRequest): Answer => {
       const isSecond = isChild(request) && answersIn(request) === 1;
@@ -126,7 +126,7 @@ describe.concurrent('the answers of a task with a schema', () => {
     );
   });
 
-  it('of two siblings share each request up to the last system line', async () => {
+  it('of two siblings share each request up to the last line of the system prompt', async () => {
     const other = { type: 'array' };
     await using world = await openWorld({
       script: (request) => {
@@ -169,7 +169,7 @@ function partsOf(body: Readonly<Record<string, unknown>>) {
 }
 
 describe.concurrent('--output-schema', () => {
-  it('puts what is valid into the envelope', async () => {
+  it('puts a valid answer into the envelope', async () => {
     await using world = await openWorld({
       files: { 'form.json': JSON.stringify(FORM) },
       script: (request) => ({
@@ -192,7 +192,7 @@ describe.concurrent('--output-schema', () => {
     });
   });
 
-  it('ends with 1 where no answer is valid', async () => {
+  it('ends with 1 if no answer is valid', async () => {
     await using world = await openWorld({ script: () => ({ text: 'No.' }) });
     const run = await world.run(['-p', 'go', '--output-schema', JSON.stringify(FORM)]);
     expect([run.code, run.stdout]).toEqual([1, 'No.\n']);
@@ -214,7 +214,7 @@ describe.concurrent('--output-schema', () => {
   });
 });
 
-it('a definition’s schema that can’t be used is told by agents check', async () => {
+it('an unusable schema of a definition is reported by agents check', async () => {
   const file = (schema: string) =>
     `---\nname: counter\ndescription: Counts files. Use to count files.\noutput-schema: ${schema}\n---\nCount.\n`;
   await using world = await openWorld({

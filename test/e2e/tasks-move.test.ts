@@ -85,7 +85,7 @@ describe.concurrent('muster tasks export and import', () => {
     expect(clean(await piped.finished)).toBe(`${root}\n${child}\n`);
   });
 
-  it('replace no file unless told, and leave none that is not whole', async () => {
+  it('replace no file unless asked to, and leave no incomplete file', async () => {
     await using world = await openWorld({ script: talking });
     clean(await world.run(RUN));
     const { root } = await family(world);
@@ -104,7 +104,7 @@ describe.concurrent('muster tasks export and import', () => {
     expect(readdirSync(workspace)).toEqual(['out.muster']);
   });
 
-  it('take in nothing of what is broken', async () => {
+  it('import nothing of a broken file', async () => {
     await using world = await openWorld({ script: talking });
     clean(await world.run(RUN));
     const { root } = await family(world);
@@ -135,7 +135,7 @@ function planned({ messages }: RecordedRequest): Answer {
   return has('"first') ? { text: 'the first is there' } : write('first');
 }
 
-it('what was approved before a log was moved gives nothing where it went', async () => {
+it('approvals from before a log was moved have no effect in its new place', async () => {
   await using world = await openWorld({ script: planned });
   await world.run(['-p', 'go', '--permission-mode', 'plan', '--on-ask', 'park']);
   const [{ id: question = '' } = {}] = JSON.parse(clean(await tasks(world, 'answer', '--json')));
@@ -171,7 +171,7 @@ describe.concurrent('muster tasks delete and prune', () => {
     expect(await listed(world)).toEqual([]);
   });
 
-  it('a child goes alone, and its parent shows all the same', async () => {
+  it('a child can be deleted alone, and its parent can still be shown', async () => {
     await using world = await openWorld({ script: talking });
     clean(await world.run(RUN));
     const { root, children } = await family(world);

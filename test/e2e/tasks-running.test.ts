@@ -29,7 +29,7 @@ function letGo(world: World): void {
 }
 
 describe.concurrent('a task of a running process, from another terminal', () => {
-  it('stop ends it with all below it, and says who and why', async () => {
+  it('stop ends it with all tasks below it, and says who stopped it and why', async () => {
     await using world = await openWorld({ script: oneChild });
     const running = await startAtWork(world, { commands: 1 });
     const { root, children } = await family(world);
@@ -60,7 +60,7 @@ describe.concurrent('a task of a running process, from another terminal', () => 
     });
   });
 
-  it('stop of a child leaves its parent to go on', async () => {
+  it('stop of a child lets its parent continue', async () => {
     await using world = await openWorld({ script: oneChild });
     const running = await startAtWork(world, { commands: 1 });
     const { children } = await family(world);
@@ -94,7 +94,7 @@ describe.concurrent('a task of a running process, from another terminal', () => 
     }
   });
 
-  it('rules and limits of a run are refused where they could not act', async () => {
+  it('rules and limits of a run are refused if they would have no effect', async () => {
     await using world = await openWorld({ script: oneChild });
     const running = await startAtWork(world, { commands: 1 });
     const { root } = await family(world);
@@ -107,7 +107,7 @@ describe.concurrent('a task of a running process, from another terminal', () => 
     await running.finished;
   });
 
-  it('background lets the parent go on, and the child after it', async () => {
+  it('background lets the parent continue, and the child continues after it', async () => {
     await using world = await openWorld({ script: oneChild });
     const running = await startAtWork(world, { commands: 1 });
     const { root, children } = await family(world);
@@ -135,7 +135,7 @@ describe.concurrent('a task of a running process, from another terminal', () => 
     );
   });
 
-  it('resume of an ended child goes on in the process of its root', async () => {
+  it('resume of an ended child continues in the process of its root', async () => {
     const script = delegating(
       [delegate('part quick', { run_in_background: true }), delegate('part 2')],
       (request) =>
@@ -163,7 +163,7 @@ describe.concurrent('a task of a running process, from another terminal', () => 
     expect(log.find(({ type }) => type === 'task.resumed')).toMatchObject({ by: 'user' });
   });
 
-  it('is nobody else’s: what wants it too is told of the conflict', async () => {
+  it('belongs to one process: another one that wants it gets a conflict error', async () => {
     await using world = await openWorld({ script: oneChild });
     const running = await startAtWork(world, { commands: 1 });
     const { root, children } = await family(world);
@@ -241,7 +241,7 @@ describe.concurrent('muster tasks watch', () => {
     expect(last).toMatchObject({ type: 'result', data: { task_id: root, status: 'completed' } });
   });
 
-  it('without an id shows all that begins, the first of all, too, until Ctrl-C', async () => {
+  it('without an id shows every task that starts, including the very first, until Ctrl-C', async () => {
     await using world = await openWorld({ script: oneChild });
     letGo(world);
     const watch = startMuster(world.sandbox, ['tasks', 'watch', '--json']);

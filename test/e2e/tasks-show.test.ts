@@ -30,7 +30,7 @@ async function eightChildren(): Promise<World> {
 }
 
 describe.concurrent('tasks show', () => {
-  it('reports a tree: who ran when, what each task did', async () => {
+  it('reports a tree: which tasks ran when, and what each did', async () => {
     await using world = await eightChildren();
     const { root, children } = await family(world);
     const shown = clean(await tasks(world, 'show', root));
@@ -48,7 +48,7 @@ describe.concurrent('tasks show', () => {
     expect(own).not.toContain('\nTree\n');
   });
 
-  it('gives programs the tree, its spans in order', async () => {
+  it('gives programs the tree with its spans in order', async () => {
     await using world = await eightChildren();
     const { root, children } = await family(world);
     const { tree } = JSON.parse(clean(await tasks(world, 'show', root, '--json')));
@@ -68,7 +68,7 @@ describe.concurrent('tasks show', () => {
     });
   });
 
-  it('writes a page that only its user reads, whole, and over nothing', async () => {
+  it('writes a complete page that only its user can read, and overwrites nothing', async () => {
     await using world = await eightChildren();
     const { root } = await family(world);
     const file = join(world.sandbox.workspace, 'report.html');
@@ -88,7 +88,7 @@ describe.concurrent('tasks show', () => {
     expect(statSync(file).size).toBe(size);
   });
 
-  it('says why there is no page', async () => {
+  it('says why it wrote no page', async () => {
     await using world = await eightChildren();
     const { root } = await family(world);
     const { workspace } = world.sandbox;
@@ -111,7 +111,7 @@ describe.concurrent('tasks show', () => {
     expect(existsSync(lost)).toBe(false);
   });
 
-  it('shows a tree that broke off, and one that is at work', async () => {
+  it('shows a tree whose process died, and one that is at work', async () => {
     const script = delegating([delegate('part 1')], () => ({ toolCalls: [bash('sleep 61')] }));
     await using world = await openWorld({ script, bare: true });
     const running = await startAtWork(world, { commands: 1 });

@@ -47,7 +47,7 @@ function withTemplate(script: (request: RecordedRequest) => Answer) {
 const TRUST = ['--trust-project'];
 
 describe.concurrent('muster run', () => {
-  it('goes on with 500 items after a kill at 200, and asks for none of the 200 again', async () => {
+  it('continues with 500 items after a kill at 200, and runs none of the 200 again', async () => {
     const items = Array.from({ length: 500 }, (_, index) => `item-${index}`);
     let answered = 0;
     let isResumed = false;
@@ -83,7 +83,7 @@ describe.concurrent('muster run', () => {
     expect(await logCount(world)).toBe(501);
   }, 60_000);
 
-  it('runs each item once, whatever it holds, and expands nothing of it', async () => {
+  it('runs each item once, whatever its text is, and expands nothing in it', async () => {
     const items = [
       'two\nlines',
       '"quotes" and, commas',
@@ -122,7 +122,7 @@ describe.concurrent('muster run', () => {
     expect(rowsOf(json.stdout).map(({ warnings }) => warnings)).toEqual([[flag]]);
   });
 
-  it('does failed items again only when told to, and exits with 1 until none is left', async () => {
+  it('runs failed items again only when asked to, and exits with 1 until none has failed', async () => {
     let isMended = false;
     await using world = await withTemplate((request) =>
       !isMended && itemOf(request) === 'b'
@@ -151,7 +151,7 @@ describe.concurrent('muster run', () => {
     ]);
   });
 
-  it('stops all of it at SIGINT with 130, and goes on with what was stopped', async () => {
+  it('stops everything at SIGINT with 130, and continues with the stopped items', async () => {
     let isResumed = false;
     await using world = await withTemplate((request) =>
       isResumed || itemOf(request) === 'a' ? { text: 'fine' } : { fault: { kind: 'hang' } },
@@ -197,7 +197,7 @@ describe.concurrent('muster run', () => {
     ]);
   });
 
-  it('begins no further items once the budget is used up, says so, and exits with 3', async () => {
+  it('starts no further items once the budget is used up, says so, and exits with 3', async () => {
     await using world = await withTemplate(() => ({
       text: 'fine',
       usage: { input: 1_000, output: 10 },
@@ -212,7 +212,7 @@ describe.concurrent('muster run', () => {
     expect(waiting.length).toBe(35);
   });
 
-  it('runs more items than max_tasks, and nothing of a template that nobody has trusted', async () => {
+  it('runs more items than max_tasks, and no template that nobody has trusted', async () => {
     await using world = await withTemplate(() => ({ text: 'fine' }));
     world.sandbox.write('items.txt', 'a\nb\nc\n');
     const args = ['run', 'count', '--items', 'items.txt', '--max-tasks', '1'];
@@ -272,7 +272,7 @@ describe.concurrent('RunTemplate', () => {
     expect(await logCount(world)).toBe(4);
   });
 
-  it('is offered where the project or the user has templates, and tasks may be made', async () => {
+  it('is offered if the project or the user has templates and tasks may be created', async () => {
     await using world = await withTemplate(() => ({ text: 'done' }));
     await world.run(['-p', 'go']);
     await world.run(['-p', 'go', ...TRUST]);
@@ -284,7 +284,7 @@ describe.concurrent('RunTemplate', () => {
     expect(offered).toEqual([false, true, false, false]);
   });
 
-  it('is judged as the delegations that it makes are', async () => {
+  it('is decided like the delegations that it leads to', async () => {
     await using world = await withTemplate((request) => {
       const input = { template: 'count', items };
       return toolResultRounds(request) === 0
@@ -300,7 +300,7 @@ describe.concurrent('RunTemplate', () => {
 });
 
 describe.concurrent('an item that asks a person', () => {
-  it('parks with the run, and goes on with the answer', async () => {
+  it('parks with the run, and continues with the answer', async () => {
     await using world = await withTemplate((request) =>
       itemOf(request) === 'b' && toolResultRounds(request) === 0
         ? { toolCalls: [{ name: 'Write', input: { file_path: 'b.txt', content: 'b' } }] }
@@ -321,7 +321,7 @@ describe.concurrent('an item that asks a person', () => {
     expect([told.code, world.model.requests.length]).toEqual([0, 4]);
   });
 
-  it('is no conversation to speak to', async () => {
+  it('is not a conversation that takes messages', async () => {
     await using world = await withTemplate(() => ({ text: 'fine' }));
     await world.run(['run', 'count', '--items', '-', ...TRUST], { stdin: 'a\n' });
     const listed: readonly { readonly id: string; readonly parent: string | null }[] = JSON.parse(

@@ -20,7 +20,7 @@ const AGENTS = JSON.stringify({
   sly: { description: DECEITFUL, prompt: DECEITFUL, tools: 'Read, Notify' },
 });
 
-it('no output of any command steers a terminal, whoever wrote what it shows', async () => {
+it('no output of any command controls a terminal, whoever wrote the shown text', async () => {
   await using world = await openWorld({
     files: {
       '.muster/agents/sly.md': `---\nname: "s\\e[2Jly"\ndescription: "\\e]0;x\\a ${'\u202e'}"\n---\n`,
@@ -98,7 +98,7 @@ it('no output of any command steers a terminal, whoever wrote what it shows', as
   }
 }, 60_000);
 
-it('JSON output holds what was said, escaped', async () => {
+it('JSON output has the exact text, escaped', async () => {
   await using world = await openWorld({ script: () => ({ text: DECEITFUL }) });
   for (const format of ['json', 'stream-json']) {
     const run = await world.run(['-p', 'x', '--output-format', format]);

@@ -19,7 +19,7 @@ describe('a permission rule for a tool that does not exist', () => {
     },
   );
 
-  it('is one in the configuration, too, with file and line', async () => {
+  it('is also reported in the configuration, with file and line', async () => {
     await using world = await openWorld({ script: () => ({ text: 'never said' }) });
     world.sandbox.write('.muster/config.toml', '[permissions]\ndeny = ["bash_tool"]\n');
     const run = await world.run(['-p', 'go', '--trust-project']);
@@ -36,7 +36,7 @@ describe('a permission rule for a tool that does not exist', () => {
     expect(run.stderr).toMatch(/settings\.json.*Bsh\(git push:\*\).*did you mean Bash\?/);
   });
 
-  it('is a notice where no server is connected that could give the tool', async () => {
+  it('is a notice if no server is connected that could provide the tool', async () => {
     await using world = await openWorld({ script: () => ({ text: 'done' }) });
     const run = await world.run([
       '-p',
@@ -68,7 +68,7 @@ describe('a permission rule for an agent that does not exist', () => {
     expect(run.stderr).toContain(`${flag}: rule "${rule}" has no effect: ${because}`);
   });
 
-  it('is told with file and line where its name is near that of an agent', async () => {
+  it('is reported with file and line if its name is similar to that of an agent', async () => {
     await using world = await openWorld({ script: () => ({ text: 'done' }) });
     const rules = '"Task(explor)", "Task(of-another-project)", "mcp__github"';
     world.sandbox.write('.muster/config.toml', `[permissions]\ndeny = [${rules}]\n`);
@@ -79,7 +79,7 @@ describe('a permission rule for an agent that does not exist', () => {
   });
 
   it.each(['Task(explore)', 'Task(Exp*)', 'Task(general_purpose)', 'Task(*)', 'Task'])(
-    'is none as %s',
+    'is not reported for %s',
     async (rule) => {
       await using world = await openWorld({ script: () => ({ text: 'done' }) });
       const run = await world.run(['-p', 'go', '--deny', rule]);
