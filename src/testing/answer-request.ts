@@ -1,6 +1,6 @@
 import { errorMessage } from '../base/errors.ts';
 import type { Answer } from './answer.ts';
-import type { AnswerHandler } from './answer-handler.ts';
+import type { AnswerHandler } from './rules.ts';
 import type { Exchange } from './exchange.ts';
 import { prepareAnswer, tokensOf, type AnswerContext } from './prepare-answer.ts';
 import type { CacheLookup, PromptCache } from './prompt-cache.ts';

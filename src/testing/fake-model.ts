@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isJsonObject } from '../base/json.ts';
-import type { AnswerHandler } from './answer-handler.ts';
+import { type AnswerHandler, answerByRules, type Rule } from './rules.ts';
 import { answerRequest } from './answer-request.ts';
 import { baseUrlsOf, environmentFor, type BaseUrls } from './endpoints.ts';
 import { Exchange } from './exchange.ts';
@@ -9,7 +9,6 @@ import { PromptCache, type PromptCacheOptions } from './prompt-cache.ts';
 import { RequestRecorder, type RecordedViolation } from './request-recorder.ts';
 import { sendStatus } from './respond.ts';
 import { listing, protocolOf } from './routes.ts';
-import { answerByRules, type Rule } from './rules.ts';
 import { checkRequest } from './strict/check-request.ts';
 import { strictOptions, type StrictOptions } from './strict/options.ts';
 import { CODECS } from './wire/codecs.ts';

@@ -1,12 +1,11 @@
 import { unreachable } from '../base/errors.ts';
 import type { Answer, Fault } from './answer.ts';
 import type { Exchange } from './exchange.ts';
-import { DEFAULT_DRIP_MS, Pacing } from './pacing.ts';
 import { planStream, type StreamPlan } from './stream-plan.ts';
-import type { PreparedAnswer, WireCodec } from './wire/codec.ts';
+import type { PreparedAnswer, WireCodec, Frame } from './wire/codec.ts';
 import type { RecordedRequest } from './wire-request.ts';
 
-export interface ResponseParts {
+interface ResponseParts {
   readonly exchange: Exchange;
   readonly codec: WireCodec;
   readonly request: RecordedRequest;
@@ -182,5 +181,35 @@ async function sendWhole(parts: ResponseParts): Promise<void> {
     default:
       request.outcome.usage = prepared.usage;
       exchange.end(body);
+  }
+}
+
+/** How often a fault without end gives a sign, where the script does not say. */
+const DEFAULT_DRIP_MS = 50;
+
+/** When each frame of an answer is due: the wait before it, in milliseconds. */
+export class Pacing {
+  private readonly firstMs: number;
+  private readonly pieceMs: number;
+  private contentBegun = false;
+  private piecesBegun = false;
+
+  constructor({ fault, firstTokenMs = 0, chunkMs = 0 }: Answer) {
+    this.firstMs = firstTokenMs;
+    this.pieceMs =
+      fault?.kind === 'thinking_forever' ? (fault.everyMs ?? DEFAULT_DRIP_MS) : chunkMs;
+  }
+
+  before(frame: Frame): number {
+    let pauseMs = 0;
+    if (frame.stage === 'content' && !this.contentBegun) {
+      this.contentBegun = true;
+      pauseMs = this.firstMs;
+    }
+    if (frame.piece === true) {
+      if (this.piecesBegun) pauseMs += this.pieceMs;
+      this.piecesBegun = true;
+    }
+    return pauseMs;
   }
 }

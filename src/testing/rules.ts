@@ -1,5 +1,4 @@
 import type { Answer } from './answer.ts';
-import type { AnswerHandler } from './answer-handler.ts';
 import {
   firstUserText,
   lastUserText,
@@ -84,3 +83,6 @@ function describe(request: RecordedRequest): string {
     `last user message ${JSON.stringify(lastUserText(request).slice(0, 200))})`
   );
 }
+
+/** Decides an answer. What it throws is answered with status 400 and stands in the outcome. */
+export type AnswerHandler = (request: RecordedRequest) => Answer | Promise<Answer>;

@@ -5,7 +5,7 @@ import {
   type AttachmentType,
   isImage,
 } from '../../protocol/attachment.ts';
-import type { AttachmentKind } from '../settings/model-overrides.ts';
+import type { AttachmentKind } from '../settings/model-settings.ts';
 import type { ConfiguredProvider } from '../providers/providers.ts';
 
 type AttachmentTypes = readonly AttachmentType[];

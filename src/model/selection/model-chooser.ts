@@ -9,11 +9,15 @@ import {
   UNKNOWN_DETAILS,
   type FindKnownId,
 } from '../catalogue/catalogue.ts';
-import { isDisplayName, splitModelNames } from './display-name.ts';
+import {
+  isDisplayName,
+  splitModelNames,
+  resolveTaskModel,
+  type TaskModelRequest,
+} from './resolve-model.ts';
 import { OFFLINE, type ModelSetup } from './choose-model.ts';
 import { selectFallbacks, hasNamedModel, resolveFallbacks } from './fallbacks.ts';
 import { findOutputLimit } from '../catalogue/output-limits.ts';
-import { resolveTaskModel, type TaskModelRequest } from './resolve-model.ts';
 
 type ModelId = Pick<ResolvedModel, 'provider' | 'id'>;
 

@@ -1,11 +1,86 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { WireProtocol } from '../wire-request.ts';
-import { checkAnthropic } from './anthropic/check.ts';
-import { checkChat } from './chat/check.ts';
-import { checkGoogle } from './google/check.ts';
 import type { StrictOptions } from './options.ts';
-import { checkResponses } from './responses/check.ts';
-import type { Violation } from './rule.ts';
+import { type Violation, applyRules, type StrictRule } from './rule.ts';
+import { anthropicError } from '../wire/anthropic-answer.ts';
+import { ANTHROPIC_CONTENT_RULES } from './anthropic/content.ts';
+import {
+  ANTHROPIC_PARAMETER_RULES,
+  ANTHROPIC_THINKING_PARAMETER_RULES,
+} from './anthropic/parameters.ts';
+import { readAnthropic, type AnthropicRequest } from './anthropic/request.ts';
+import { ANTHROPIC_THINKING_RULES } from './anthropic/thinking.ts';
+import { ANTHROPIC_TOOL_CALL_RULES } from './anthropic/tool-calls.ts';
+import { openaiRefusal } from './openai-refusal.ts';
+import { CHAT_CONTENT_RULES } from './chat/content.ts';
+import { CHAT_PARAMETER_RULES } from './chat/parameters.ts';
+import { readChat, type ChatRequest } from './chat/request.ts';
+import { CHAT_SERVER_RULES } from './chat/vendors.ts';
+import { CHAT_CALL_RULES } from './chat/tool-calls.ts';
+import { googleError } from '../wire/google-answer.ts';
+import { GOOGLE_CONTENT_RULES } from './google/contents.ts';
+import { GOOGLE_FUNCTION_RULES } from './google/functions.ts';
+import { GOOGLE_PARAMETER_RULES } from './google/parameters.ts';
+import { readGoogle, type GoogleRequest } from './google/request.ts';
+import { RESPONSES_ITEM_RULES } from './responses/items.ts';
+import { RESPONSES_ORDER_RULES } from './responses/order.ts';
+import { RESPONSES_PARAMETER_RULES } from './responses/parameters.ts';
+import { readResponses, type ResponsesRequest } from './responses/request.ts';
+
+export const RESPONSES_RULES: readonly StrictRule<ResponsesRequest>[] = [
+  ...RESPONSES_PARAMETER_RULES,
+  ...RESPONSES_ITEM_RULES,
+  ...RESPONSES_ORDER_RULES,
+];
+
+/** Checks a body as OpenAI's Responses API does. */
+export function checkResponses(
+  body: JsonObject,
+  options: StrictOptions = {},
+): readonly Violation[] {
+  return applyRules(RESPONSES_RULES, readResponses(body, options), openaiRefusal);
+}
+
+export const GOOGLE_RULES: readonly StrictRule<GoogleRequest>[] = [
+  ...GOOGLE_PARAMETER_RULES,
+  ...GOOGLE_CONTENT_RULES,
+  ...GOOGLE_FUNCTION_RULES,
+];
+
+/** Checks a body as generateContent does, for the model that stands in the path of the request. */
+export function checkGoogle(body: JsonObject, model: string): readonly Violation[] {
+  return applyRules(GOOGLE_RULES, readGoogle(body, model), ({ status, message }) =>
+    googleError(status, message),
+  );
+}
+
+export const CHAT_RULES: readonly StrictRule<ChatRequest>[] = [
+  ...CHAT_PARAMETER_RULES,
+  ...CHAT_CONTENT_RULES,
+  ...CHAT_CALL_RULES,
+];
+
+/** Checks a body as a server with the Chat Completions protocol does. */
+export function checkChat(body: JsonObject, options: StrictOptions = {}): readonly Violation[] {
+  const { chatServer = 'compatible' } = options;
+  const rules = [...CHAT_RULES, ...CHAT_SERVER_RULES[chatServer]];
+  return applyRules(rules, readChat(body, options), openaiRefusal);
+}
+
+export const ANTHROPIC_RULES: readonly StrictRule<AnthropicRequest>[] = [
+  ...ANTHROPIC_PARAMETER_RULES,
+  ...ANTHROPIC_THINKING_PARAMETER_RULES,
+  ...ANTHROPIC_CONTENT_RULES,
+  ...ANTHROPIC_TOOL_CALL_RULES,
+  ...ANTHROPIC_THINKING_RULES,
+];
+
+/** Checks a body as the Messages API does. */
+export function checkAnthropic(body: JsonObject): readonly Violation[] {
+  return applyRules(ANTHROPIC_RULES, readAnthropic(body), ({ status, message }) =>
+    anthropicError(status, message),
+  );
+}
 
 /** The parts of a request that the rules are about. */
 export interface CheckedRequest {

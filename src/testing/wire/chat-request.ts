@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { ParsedBody, WireMessage, WireToolResult } from '../wire-request.ts';
 import { attachmentsIn } from './attachments.ts';
-import type { PromptBlock } from './codec.ts';
-import { promptBlock } from './prompt-block.ts';
+import { type PromptBlock, promptBlock } from './codec.ts';
 import {
   contentText,
   parseOrKeep,

@@ -6,12 +6,11 @@ import {
   anthropicWhole,
 } from './anthropic-answer.ts';
 import { anthropicBlocks, parseAnthropic } from './anthropic-request.ts';
-import { chatFrames, chatOverloaded, chatWhole } from './chat-answer.ts';
+import { chatFrames, chatOverloaded, chatWhole, openaiError } from './chat-answer.ts';
 import { chatBlocks, parseChat } from './chat-request.ts';
 import { sse, type WireCodec } from './codec.ts';
 import { googleError, googleFrames, googleOverloaded, googleWhole } from './google-answer.ts';
 import { googleBlocks, parseGoogle } from './google-request.ts';
-import { openaiError } from './openai-error.ts';
 import {
   responsesErrorEvent,
   responsesFrames,

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage } from '../wire-request.ts';
 import { attachmentsIn } from './attachments.ts';
-import type { PromptBlock } from './codec.ts';
-import { partBlocks, promptBlock } from './prompt-block.ts';
+import { type PromptBlock, partBlocks, promptBlock } from './codec.ts';
 import { contentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
 
 /** https://ai.google.dev/api/generate-content. Model and streaming stand in the path. */

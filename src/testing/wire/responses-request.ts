@@ -2,8 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage } from '../wire-request.ts';
 import { attachmentsIn } from './attachments.ts';
 import { isSystem, joinResults, openaiToolChoice, toolMessage } from './chat-request.ts';
-import type { PromptBlock } from './codec.ts';
-import { promptBlock } from './prompt-block.ts';
+import { type PromptBlock, promptBlock } from './codec.ts';
 import {
   contentText,
   parseOrKeep,

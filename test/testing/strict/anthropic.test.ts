@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
-import { ANTHROPIC_RULES, checkAnthropic } from '../../../src/testing/strict/anthropic/check.ts';
+import { ANTHROPIC_RULES, checkAnthropic } from '../../../src/testing/strict/check-request.ts';
 import { testRules } from './support.ts';
 
 type Blocks = readonly JsonObject[];

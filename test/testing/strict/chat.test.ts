@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
-import { CHAT_RULES, checkChat } from '../../../src/testing/strict/chat/check.ts';
-import { CHAT_SERVER_RULES } from '../../../src/testing/strict/chat/servers.ts';
+import { CHAT_RULES, checkChat } from '../../../src/testing/strict/check-request.ts';
+import { CHAT_SERVER_RULES } from '../../../src/testing/strict/chat/vendors.ts';
 import { testRules } from './support.ts';
 
 const user = (content: JsonValue): JsonObject => ({ role: 'user', content });

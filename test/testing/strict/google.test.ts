@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
-import { checkGoogle, GOOGLE_RULES } from '../../../src/testing/strict/google/check.ts';
+import { checkGoogle, GOOGLE_RULES } from '../../../src/testing/strict/check-request.ts';
 import { testRules } from './support.ts';
 
 const user = (...parts: readonly JsonObject[]): JsonObject => ({ role: 'user', parts });

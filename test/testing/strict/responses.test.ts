@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
-import { checkResponses, RESPONSES_RULES } from '../../../src/testing/strict/responses/check.ts';
+import { checkResponses, RESPONSES_RULES } from '../../../src/testing/strict/check-request.ts';
 import { testRules } from './support.ts';
 
 const user = (content: JsonValue): JsonObject => ({ role: 'user', content });

@@ -15,7 +15,7 @@ import { EventStreamParser, type WireEvent } from './event-stream.ts';
 import { parseEventJson } from './lenient-json.ts';
 import type { AnswerReader } from './reader.ts';
 import { findReportedError, findDocumentError } from './reported-errors.ts';
-import { createBodyError } from '../errors/unusable-body.ts';
+import { createBodyError } from '../errors/error-body.ts';
 
 /** The time to wait for the usage after the finish reason, in milliseconds. */
 const TRAILING_MS = 2000;

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { truncate } from '../../../base/text.ts';
 import { isWebPage, stripMarkup, findPageTitle, findXmlError } from './markup.ts';
+import { ReportedError, WrongServerError } from './answer-errors.ts';
 
 /**
  * The fields in which servers put their errors, in lower case and without underscores, since servers write
@@ -54,7 +55,7 @@ const LOCATION_FIELDS = [
 ] as const;
 
 /** The role of a field in an error. */
-export type ErrorFieldKind = 'message' | 'code' | 'location';
+type ErrorFieldKind = 'message' | 'code' | 'location';
 
 const FIELD_KINDS: ReadonlyMap<string, ErrorFieldKind> = new Map([
   ...MESSAGE_FIELDS.map((name) => [name, 'message'] as const),
@@ -62,7 +63,7 @@ const FIELD_KINDS: ReadonlyMap<string, ErrorFieldKind> = new Map([
   ...LOCATION_FIELDS.map((name) => [name, 'location'] as const),
 ]);
 
-export interface ErrorField {
+interface ErrorField {
   readonly kind: ErrorFieldKind;
   readonly value: unknown;
 }
@@ -178,4 +179,32 @@ export function toErrorLine(text: string): string {
   const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
   const short = truncate(line, MAX_MESSAGE_LENGTH);
   return short === line ? line : `${short}…`;
+}
+
+/** The lines of a stream without content: comments, and fields other than `data`. */
+const EMPTY_LINES = /^(?::.*|(?:event|id|retry)\s*:.*|data\s*:\s*|\s*)$/gm;
+
+/**
+ * Matches the texts with which gateways say that the server behind them is unavailable for now: those of Envoy,
+ * nginx, HAProxy, Cloudflare, AWS and Google's load balancers.
+ */
+const TRANSIENT =
+  /upstream|\b(?:bad gateway|gateway time-?out|gateway error|service (?:is )?(?:temporarily )?unavailable|temporarily|try again|overloaded|no healthy|no server is available|too many requests|rate.?limit|connection (?:reset|refused|terminated|timed out|failure)|timed? ?out|internal server error|server error|50[0234]|52\d)\b/i;
+
+/**
+ * Creates the error for a body that contains neither an event nor an answer. Returns null if the body is empty,
+ * which means that the connection broke before the answer.
+ */
+export function createBodyError(body: string, host: string): Error | null {
+  const text = body.replaceAll(EMPTY_LINES, '').trim();
+  if (text === '') return null;
+  const message = isWebPage(text)
+    ? describePage(text, host)
+    : `text instead of an answer from ${host}: "${toErrorLine(text)}"`;
+  return isTransient(message) ? new ReportedError({ message }) : new WrongServerError(message);
+}
+
+/** Returns true for the message of a gateway whose server is unavailable for now: the request can be sent again. */
+export function isTransient(message: string): boolean {
+  return TRANSIENT.test(message);
 }

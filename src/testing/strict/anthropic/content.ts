@@ -16,7 +16,7 @@ const TAKES_PREFILL =
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 
 /** The rules for messages and for what they hold. */
-export const CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
+export const ANTHROPIC_CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/messages-present',
     requirement: 'There is at least one message.',

@@ -54,7 +54,7 @@ const MOST_CACHE_MARKS = 4;
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 /** The rules for what stands beside the messages. */
-export const PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
+export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/required-parameters',
     requirement: 'The model and the most tokens of the answer are given.',
@@ -181,7 +181,7 @@ export const PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
 /** Thinking and its limits: https://platform.claude.com/docs/en/build-with-claude/extended-thinking. */
 const THINKING_PAGE = 'https://platform.claude.com/docs/en/build-with-claude/extended-thinking';
 
-export const THINKING_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
+export const ANTHROPIC_THINKING_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/thinking-budget',
     requirement: 'Thinking has a budget of at least 1024 tokens and of less than the whole answer.',

@@ -3,7 +3,7 @@ import type { StrictRule } from '../rule.ts';
 import { blocksOf, type AnthropicRequest, type Block, type Turn } from './request.ts';
 
 /** The rules for the thoughts that go back to the model. */
-export const THINKING_RULES: readonly StrictRule<AnthropicRequest>[] = [
+export const ANTHROPIC_THINKING_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/thinking-signed',
     requirement: 'A block of thinking has its signature.',

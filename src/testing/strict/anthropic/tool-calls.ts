@@ -8,7 +8,7 @@ const ID = /^[a-zA-Z0-9_-]+$/;
 export const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 
 /** The rules for calls of tools and for their results. */
-export const TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] = [
+export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/tool-use-id-form',
     requirement: 'The id of a call is of letters, digits, _ and - alone, and not empty.',

@@ -15,7 +15,7 @@ const PARTS_OF_ROLE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The rules for messages and for what they hold. */
-export const CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
+export const CHAT_CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'chat/messages-present',
     requirement: 'There is at least one message.',

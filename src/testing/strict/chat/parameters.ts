@@ -72,7 +72,7 @@ const FUNCTION_FIELDS = ['name', 'arguments'];
 const VENDOR_CALL_FIELDS = ['extra_content'];
 
 /** The rules for what stands beside the messages. */
-export const PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
+export const CHAT_PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'chat/model-present',
     requirement: 'The model is named.',

@@ -9,7 +9,7 @@ const LONGEST_CALL_ID = 40;
 export const LONGEST_NAME = 64;
 
 /** The rules for calls of functions and for their results. */
-export const CALL_RULES: readonly StrictRule<ChatRequest>[] = [
+export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'chat/calls-answered',
     requirement:

@@ -3,6 +3,8 @@ import { readObject, readString } from '../../wire/read-json.ts';
 import { placedObjects, unknownKeys } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
 import type { ChatRequest } from './request.ts';
+import type { ChatServer } from '../options.ts';
+import { parametersOfOtherModels, REASONS, unsupported } from '../openai-refusal.ts';
 
 const MISTRAL_CALL_ID = /^[a-zA-Z0-9]{9}$/;
 
@@ -37,7 +39,7 @@ const MISTRAL_MESSAGE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   tool: ['role', 'content', 'tool_call_id', 'name'],
 };
 
-export const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
+const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'mistral/call-id-form',
     requirement: 'The id of a call is of exactly 9 letters and digits.',
@@ -128,7 +130,7 @@ function extraField(path: string, loc: readonly (string | number)[]): Breach {
   return { path, message, status: 422, body };
 }
 
-export const DEEPSEEK_RULES: readonly StrictRule<ChatRequest>[] = [
+const DEEPSEEK_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'deepseek/reasoning-with-calls',
     requirement:
@@ -163,7 +165,7 @@ export const DEEPSEEK_RULES: readonly StrictRule<ChatRequest>[] = [
 const CHECKS_SIGNATURES = /(?:^|\/)gemini-(?:[3-9]|[1-9]\d)/;
 
 /** The rules of Gemini's server for the Chat protocol. */
-export const GOOGLE_CHAT_RULES: readonly StrictRule<ChatRequest>[] = [
+const GOOGLE_CHAT_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'google-chat/signature-present',
     requirement:
@@ -184,3 +186,40 @@ export const GOOGLE_CHAT_RULES: readonly StrictRule<ChatRequest>[] = [
     },
   },
 ];
+
+const OPENAI_RULES: readonly StrictRule<ChatRequest>[] = [
+  {
+    id: 'openai/parameters-of-model',
+    requirement: 'There is no parameter that the requested model does not support.',
+    source: 'https://github.com/griptape-ai/ComfyUI-Griptape/issues/312',
+    *find({ body, model }) {
+      yield* parametersOfOtherModels(body);
+      if (body['max_tokens'] === undefined || !REASONS.test(model)) return;
+      const { path, message, code } = unsupported('max_tokens');
+      yield { path, message: `${message} Use 'max_completion_tokens' instead.`, code };
+    },
+  },
+];
+
+const COMPATIBLE_RULES: readonly StrictRule<ChatRequest>[] = [
+  {
+    id: 'compatible/one-system-message',
+    requirement: 'Only the first message is a system message: chat templates refuse a second one.',
+    source: 'https://github.com/BerriAI/litellm/issues/26879',
+    *find({ messages }) {
+      for (const { path, index, role } of messages) {
+        if (index === 0 || role !== 'system') continue;
+        yield { path: `${path}.role`, message: 'System message must be at the beginning.' };
+      }
+    },
+  },
+];
+
+/** The rules that a server has beside those of all. */
+export const CHAT_SERVER_RULES: Readonly<Record<ChatServer, readonly StrictRule<ChatRequest>[]>> = {
+  openai: OPENAI_RULES,
+  compatible: COMPATIBLE_RULES,
+  mistral: MISTRAL_RULES,
+  deepseek: DEEPSEEK_RULES,
+  google: GOOGLE_CHAT_RULES,
+};

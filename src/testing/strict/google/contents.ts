@@ -23,7 +23,7 @@ export const NAME_MESSAGE =
 const MEDIA = /^(image\/(png|jpeg|webp|heic|heif)|application\/pdf|text\/.+|audio\/.+|video\/.+)$/;
 
 /** The rules for contents and for the parts that they hold. */
-export const CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
+export const GOOGLE_CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
   {
     id: 'google/contents-present',
     requirement: 'There is at least one content.',

@@ -11,7 +11,7 @@ const CHECKS_SIGNATURES = /^gemini-(?:[3-9]|[1-9]\d)/;
 const BASE64 = /^(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2,3}={0,2})?$/;
 
 /** The rules for calls of functions and for what these returned. */
-export const FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
+export const GOOGLE_FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
   {
     id: 'google/call-after-user',
     requirement: 'Calls come directly after a content of the user.',

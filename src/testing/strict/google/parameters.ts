@@ -46,7 +46,7 @@ const SCHEMA_FIELDS = [
 ];
 
 /** The rules for what stands beside the contents. */
-export const PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
+export const GOOGLE_PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
   {
     id: 'google/known-fields',
     requirement: 'There are no parameters that the API does not know.',

@@ -30,7 +30,7 @@ const ID_PREFIX: Readonly<Record<string, string>> = {
 };
 
 /** The rules for the form of the items of the input. */
-export const ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
+export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
   {
     id: 'responses/known-item',
     requirement:

@@ -8,7 +8,7 @@ import { itemsOf, type InputItem, type ResponsesRequest } from './request.ts';
  * belongs to (https://github.com/openai/openai-dotnet/issues/1050); which one that is, it knows from answers
  * that it keeps, and nothing in a request says it.
  */
-export const ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
+export const RESPONSES_ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
   {
     id: 'responses/call-answered',
     requirement: 'Each call is followed by its output.',

@@ -6,8 +6,8 @@ import {
   wrongFunctionName,
   wrongLength,
   wrongParameters,
+  parametersOfOtherModels,
 } from '../openai-refusal.ts';
-import { parametersOfOtherModels } from '../openai-models.ts';
 import { isList, unknownKeys } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
 import { LONGEST_NAME } from './items.ts';
@@ -49,7 +49,7 @@ const LONGEST_CACHE_KEY = 64;
 const LEAST_OUTPUT_TOKENS = 16;
 
 /** The rules for what stands beside the input. */
-export const PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] = [
+export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] = [
   {
     id: 'responses/required-parameters',
     requirement: 'The model is named, and there is input.',
