@@ -1,3 +1,4 @@
+import { listNames } from '../base/text.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { FaultKind } from './answer.ts';
 import type { FakeModelOptions } from './fake-model.ts';
@@ -11,31 +12,13 @@ export type ScriptFile = Pick<FakeModelOptions, 'models' | 'promptCache' | 'stri
 const FILE_KEYS = ['script', 'models', 'promptCache', 'strict'];
 const STRICT_KEYS = ['chatServer', 'refusedParameters', 'refusedRoles'];
 const RULE_KEYS = ['when', 'answer'];
-const WHEN_KEYS = [
-  'protocol',
-  'model',
-  'systemIncludes',
-  'promptIncludes',
-  'lastUserIncludes',
-  'bodyIncludes',
-  'offersTool',
-  'toolResults',
-  'attempt',
-  'inFlightAbove',
-  'nth',
-];
-const ANSWER_KEYS = [
-  'thinking',
-  'text',
-  'toolCalls',
-  'usage',
-  'stop',
-  'delayMs',
-  'firstTokenMs',
-  'chunkMs',
-  'chunks',
-  'fault',
-];
+const WHEN_KEYS = listNames(`
+  protocol model systemIncludes promptIncludes lastUserIncludes bodyIncludes offersTool
+  toolResults attempt inFlightAbove nth
+`);
+const ANSWER_KEYS = listNames(`
+  thinking text toolCalls usage stop delayMs firstTokenMs chunkMs chunks fault
+`);
 /** As a record, so that a fault that is added and not named here does not compile. */
 const FAULT_KINDS: Readonly<Record<FaultKind, true>> = {
   status: true,

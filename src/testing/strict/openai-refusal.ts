@@ -1,7 +1,8 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '../../base/json.ts';
 import { openaiError } from '../wire/chat-answer.ts';
-import { eachSchema, jsonType, placedObjects, type Placed } from './read.ts';
-import type { Breach } from './rule.ts';
+import { quoteNames, eachSchema, jsonType, placedObjects, type Placed } from './read.ts';
+import type { WireProtocol } from '../wire-request.ts';
+import type { Breach, StrictRule } from './rule.ts';
 import { readString } from '../wire/read-json.ts';
 
 /** The error body, with the field and the code that OpenAI names. */
@@ -32,15 +33,36 @@ export function* wrongLength(
   }
 }
 
+/** Refuses a value that is none of the supported ones. `last` stands before the last of them in the message. */
+export function* unsupportedValue(
+  path: string,
+  value: string,
+  supported: readonly string[],
+  last = ', ',
+): Generator<Breach> {
+  if (supported.includes(value)) return;
+  const message = `Invalid value: '${value}'. Supported values are: ${quoteNames(supported, last)}.`;
+  yield { path, message, code: 'invalid_value' };
+}
+
+/** Refuses the parts of a content that are of none of the supported types. */
+export function* unsupportedParts(
+  path: string,
+  content: JsonValue | undefined,
+  supported: readonly string[],
+  last?: string,
+): Generator<Breach> {
+  for (const part of placedObjects(content, (at) => `${path}[${at}]`)) {
+    yield* unsupportedValue(`${part.path}.type`, readString(part.value['type']), supported, last);
+  }
+}
+
+const LONGEST_NAME = 64;
 const FUNCTION_NAME = /^[a-zA-Z0-9_-]+$/;
 
-export function* wrongFunctionName(
-  path: string,
-  value: JsonValue | undefined,
-  max: number,
-): Generator<Breach> {
+export function* wrongFunctionName(path: string, value: JsonValue | undefined): Generator<Breach> {
   yield* wrongType(path, value, 'string');
-  yield* wrongLength(path, value, { min: 1, max });
+  yield* wrongLength(path, value, { min: 1, max: LONGEST_NAME });
   if (typeof value !== 'string' || value === '' || FUNCTION_NAME.test(value)) return;
   const message = `Invalid '${path}': string does not match pattern. Expected a string that matches the pattern '${FUNCTION_NAME.source}'.`;
   yield { path, message, code: 'invalid_value' };
@@ -101,11 +123,22 @@ export function toolsOf(body: JsonObject): readonly Placed[] {
   return placedObjects(body['tools'], (index) => `tools[${index}]`);
 }
 
-export function* choiceWithoutTools(body: JsonObject): Generator<Breach> {
-  if (body['tool_choice'] === undefined || toolsOf(body).length > 0) return;
+/** The rule of OpenAI's two protocols that a choice among tools needs tools. */
+export function toolChoiceRule(
+  protocol: WireProtocol,
+  source: string,
+): StrictRule<{ readonly body: JsonObject }> {
   const message =
     "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.";
-  yield { path: 'tool_choice', message };
+  return {
+    id: `${protocol}/tool-choice-with-tools`,
+    requirement: 'A tool_choice comes with tools.',
+    source,
+    find: ({ body }) =>
+      body['tool_choice'] === undefined || toolsOf(body).length > 0
+        ? []
+        : [{ path: 'tool_choice', message }],
+  };
 }
 
 /** Matches OpenAI's models that reason before they answer. */

@@ -26,14 +26,23 @@ export function unknownKeys(value: JsonObject, known: readonly string[]): readon
   return Object.keys(value).filter((key) => value[key] !== undefined && !known.includes(key));
 }
 
-/** Values that occur earlier in the list, each with its index. */
-export function repeatedValues<T>(values: readonly T[]): readonly { value: T; index: number }[] {
-  const seen = new Set<T>();
-  return values.flatMap((value, index) => {
-    if (seen.has(value)) return [{ value, index }];
+/** The items whose value, such as an id, an earlier item of the list has. */
+export function repeatedItems<T>(items: readonly T[], valueOf: (item: T) => unknown): readonly T[] {
+  const seen = new Set<unknown>();
+  return items.filter((item) => {
+    const value = valueOf(item);
+    if (seen.has(value)) return true;
     seen.add(value);
-    return [];
+    return false;
   });
+}
+
+/** Lists names in quotes for a message. `last` stands before the last one. */
+export function quoteNames(names: readonly string[], last = ', '): string {
+  const quoted = names.map((name) => `'${name}'`);
+  return [quoted.slice(0, -1).join(', '), ...quoted.slice(-1)]
+    .filter((part) => part !== '')
+    .join(last);
 }
 
 /** Returns the type of a value as JSON Schema and OpenAI's messages name it. */

@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
+import type { WireProtocol } from '../wire-request.ts';
+import { loneSurrogates } from './read.ts';
 
 /** One place of a request that breaks a rule, and what the vendor's server answers to it. */
 export interface Breach {
@@ -59,4 +61,18 @@ export function describeViolations(violations: readonly Violation[]): string {
         `- ${rule} at ${path}: ${requirement} (${status} ${message.trim()})`,
     )
     .join('\n');
+}
+
+/** The rule of each server that no text of a body holds half of a surrogate pair. */
+export function wellFormedText(
+  protocol: WireProtocol,
+  source: string,
+  message: string,
+): StrictRule<{ readonly body: JsonObject }> {
+  return {
+    id: `${protocol}/well-formed-text`,
+    requirement: 'No text holds half of a surrogate pair.',
+    source,
+    find: ({ body }) => [...loneSurrogates(body)].map((path) => ({ path, message })),
+  };
 }

@@ -1,5 +1,6 @@
+import { wellFormedText } from '../rule.ts';
 import { readString, readObject } from '../../wire/read-json.ts';
-import { isList, loneSurrogates, placedObjects } from '../read.ts';
+import { quoteNames, isList, placedObjects } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
 import { allBlocks, type AnthropicRequest } from './request.ts';
 
@@ -146,20 +147,12 @@ export const ANTHROPIC_CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = 
         const known = type === 'image' ? IMAGE_TYPES : ['application/pdf'];
         const place = `${path}.${type}.source.base64`;
         if (!known.includes(readString(source['media_type']))) {
-          const names = known
-            .map((name) => `'${name}'`)
-            .join(', ')
-            .replace(/, ([^,]*)$/, ' or $1');
-          yield {
-            path: `${path}.source.media_type`,
-            message: `${place}.media_type: Input should be ${names}`,
-          };
+          const message = `${place}.media_type: Input should be ${quoteNames(known, ' or ')}`;
+          yield { path: `${path}.source.media_type`, message };
         }
         if (!/^[A-Za-z0-9+/]+={0,2}$/.test(readString(source['data']))) {
-          yield {
-            path: `${path}.source.data`,
-            message: `${place}.data: Input should be a valid base64 string`,
-          };
+          const message = `${place}.data: Input should be a valid base64 string`;
+          yield { path: `${path}.source.data`, message };
         }
       }
     },
@@ -181,16 +174,9 @@ export const ANTHROPIC_CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = 
       }
     },
   },
-  {
-    id: 'anthropic/well-formed-text',
-    requirement: 'No text holds half of a surrogate pair.',
-    source: 'https://github.com/anthropics/claude-code/issues/60394',
-    *find({ body }) {
-      for (const path of loneSurrogates(body)) {
-        const message =
-          'The request body is not valid JSON: no low surrogate in string: line 1 column 1 (char 0)';
-        yield { path, message };
-      }
-    },
-  },
+  wellFormedText(
+    'anthropic',
+    'https://github.com/anthropics/claude-code/issues/60394',
+    'The request body is not valid JSON: no low surrogate in string: line 1 column 1 (char 0)',
+  ),
 ];

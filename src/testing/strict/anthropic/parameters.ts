@@ -1,31 +1,16 @@
+import { listNames } from '../../../base/text.ts';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
 import { readNumber, readObject, readString } from '../../wire/read-json.ts';
-import { isList, placedObjects, repeatedValues, unknownKeys, type Placed } from '../read.ts';
+import { isList, placedObjects, repeatedItems, unknownKeys, type Placed } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
 import { allBlocks, type AnthropicRequest } from './request.ts';
 import { NAME } from './tool-calls.ts';
 
 /** https://platform.claude.com/docs/en/api/messages; without what needs a beta header. */
-const PARAMETERS = [
-  'model',
-  'max_tokens',
-  'messages',
-  'system',
-  'tools',
-  'tool_choice',
-  'stream',
-  'temperature',
-  'top_k',
-  'top_p',
-  'stop_sequences',
-  'thinking',
-  'output_config',
-  'metadata',
-  'service_tier',
-  'cache_control',
-  'container',
-  'inference_geo',
-];
+const PARAMETERS = listNames(`
+  model max_tokens messages system tools tool_choice stream temperature top_k top_p stop_sequences
+  thinking output_config metadata service_tier cache_control container inference_geo
+`);
 
 const BLOCK_FIELDS: Readonly<Record<string, readonly string[]>> = {
   text: ['type', 'text', 'cache_control', 'citations'],
@@ -37,18 +22,10 @@ const BLOCK_FIELDS: Readonly<Record<string, readonly string[]>> = {
   tool_result: ['type', 'tool_use_id', 'content', 'is_error', 'cache_control'],
 };
 
-const TOOL_FIELDS = [
-  'type',
-  'name',
-  'description',
-  'input_schema',
-  'cache_control',
-  'strict',
-  'eager_input_streaming',
-  'input_examples',
-  'defer_loading',
-  'allowed_callers',
-];
+const TOOL_FIELDS = listNames(`
+  type name description input_schema cache_control strict eager_input_streaming input_examples
+  defer_loading allowed_callers
+`);
 
 const MOST_CACHE_MARKS = 4;
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
@@ -104,10 +81,8 @@ export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] 
       }
       for (const { path, value } of places) {
         if (value['type'] !== 'text' || value['text'] !== '') continue;
-        yield {
-          path: `${path}.cache_control`,
-          message: `${path}.text: cache_control cannot be set for empty text blocks`,
-        };
+        const message = `${path}.text: cache_control cannot be set for empty text blocks`;
+        yield { path: `${path}.cache_control`, message };
       }
     },
   },
@@ -128,9 +103,8 @@ export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] 
     requirement: 'No two tools have the same name.',
     source: 'https://github.com/danny-avila/LibreChat/issues/13162',
     *find(request) {
-      const tools = clientTools(request);
-      for (const { index } of repeatedValues(tools.map(({ value }) => value['name']))) {
-        yield { path: `${tools[index]?.path}.name`, message: 'tools: Tool names must be unique.' };
+      for (const { path } of repeatedItems(clientTools(request), ({ value }) => value['name'])) {
+        yield { path: `${path}.name`, message: 'tools: Tool names must be unique.' };
       }
     },
   },

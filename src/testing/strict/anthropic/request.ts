@@ -9,7 +9,7 @@ export interface Block extends Placed {
   readonly message: number;
 }
 
-export interface Message {
+export interface AnthropicMessage {
   readonly index: number;
   readonly path: string;
   readonly role: string;
@@ -28,7 +28,7 @@ export interface Turn {
 export interface AnthropicRequest {
   readonly body: JsonObject;
   readonly model: string;
-  readonly messages: readonly Message[];
+  readonly messages: readonly AnthropicMessage[];
   readonly turns: readonly Turn[];
   /** `enabled`, `adaptive` or `disabled`; empty: nothing is said of it. */
   readonly thinking: string;
@@ -45,7 +45,7 @@ export function readAnthropic(body: JsonObject): AnthropicRequest {
   };
 }
 
-function readMessage({ path, value }: Placed, index: number): Message {
+function readMessage({ path, value }: Placed, index: number): AnthropicMessage {
   const { content } = value;
   const blocks =
     typeof content === 'string'
@@ -64,7 +64,7 @@ function readBlock({ path, value }: Placed, message: number): Block {
   return { path, value, type: readString(value['type']), message };
 }
 
-function joinTurns(messages: readonly Message[]): readonly Turn[] {
+function joinTurns(messages: readonly AnthropicMessage[]): readonly Turn[] {
   const turns: Turn[] = [];
   for (const { role, index, blocks } of messages) {
     const last = turns.at(-1);

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { readString } from '../../wire/read-json.ts';
-import { repeatedValues } from '../read.ts';
+import { repeatedItems } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
 import { blocksOf, type AnthropicRequest, type Block, type Turn } from './request.ts';
 
@@ -14,15 +14,8 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
     requirement: 'The id of a call is of letters, digits, _ and - alone, and not empty.',
     source: 'https://github.com/anomalyco/opencode/issues/1279',
     *find(request) {
-      for (const { path, value } of blocksOf(request, 'tool_use')) {
-        if (ID.test(readString(value['id']))) continue;
-        yield { path: `${path}.id`, message: `${path}.tool_use.id: ${patternMessage(ID)}` };
-      }
-      for (const { path, value } of blocksOf(request, 'tool_result')) {
-        if (ID.test(readString(value['tool_use_id']))) continue;
-        const message = `${path}.tool_result.tool_use_id: ${patternMessage(ID)}`;
-        yield { path: `${path}.tool_use_id`, message };
-      }
+      yield* mismatches(blocksOf(request, 'tool_use'), 'id', ID);
+      yield* mismatches(blocksOf(request, 'tool_result'), 'tool_use_id', ID);
     },
   },
   {
@@ -30,9 +23,7 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
     requirement: 'No two calls of a conversation have the same id.',
     source: 'https://github.com/anthropics/claude-code/issues/20901',
     *find(request) {
-      const calls = blocksOf(request, 'tool_use');
-      for (const { index } of repeatedValues(calls.map(idOf))) {
-        const path = calls[index]?.path ?? '';
+      for (const { path } of repeatedItems(blocksOf(request, 'tool_use'), idOf)) {
         yield { path: `${path}.id`, message: `${path}: \`tool_use\` ids must be unique` };
       }
     },
@@ -41,12 +32,7 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
     id: 'anthropic/tool-use-name-form',
     requirement: 'The name of a called tool is of 1 to 128 letters, digits, _ and -.',
     source: 'https://github.com/home-assistant/core/issues/140005',
-    *find(request) {
-      for (const { path, value } of blocksOf(request, 'tool_use')) {
-        if (NAME.test(readString(value['name']))) continue;
-        yield { path: `${path}.name`, message: `${path}.tool_use.name: ${patternMessage(NAME)}` };
-      }
-    },
+    find: (request) => mismatches(blocksOf(request, 'tool_use'), 'name', NAME),
   },
   {
     id: 'anthropic/tool-use-input-object',
@@ -108,9 +94,9 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
     source: 'https://github.com/QwenLM/qwen-code/pull/8163',
     *find({ turns }) {
       for (const results of turns.map(resultsOf)) {
-        for (const { value, index } of repeatedValues(results.map(resultIdOf))) {
-          const path = results[index]?.path ?? '';
-          const message = `${path}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${value}`;
+        for (const repeated of repeatedItems(results, resultIdOf)) {
+          const { path } = repeated;
+          const message = `${path}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${resultIdOf(repeated)}`;
           yield { path: `${path}.tool_use_id`, message };
         }
       }
@@ -131,8 +117,13 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
   },
 ];
 
-function patternMessage(pattern: RegExp): string {
-  return `String should match pattern '${pattern.source}'`;
+/** Refuses the blocks in which a field does not match its pattern. */
+function* mismatches(blocks: readonly Block[], field: string, pattern: RegExp): Generator<Breach> {
+  for (const { path, type, value } of blocks) {
+    if (pattern.test(readString(value[field]))) continue;
+    const message = `${path}.${type}.${field}: String should match pattern '${pattern.source}'`;
+    yield { path: `${path}.${field}`, message };
+  }
 }
 
 function idOf({ value }: Block): string {

@@ -1,66 +1,29 @@
+import { listNames } from '../../../base/text.ts';
 import { readObject, readString } from '../../wire/read-json.ts';
 import {
-  choiceWithoutTools,
+  toolChoiceRule,
   emptyList,
   toolsOf,
   wrongFunctionName,
   wrongParameters,
   wrongType,
 } from '../openai-refusal.ts';
-import { repeatedValues, unknownKeys } from '../read.ts';
+import { repeatedItems, type Placed, unknownKeys } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
 import type { ChatRequest } from './request.ts';
-import { LONGEST_NAME } from './tool-calls.ts';
 
 /** https://platform.openai.com/docs/api-reference/chat/create */
-const PARAMETERS = [
-  'model',
-  'messages',
-  'audio',
-  'frequency_penalty',
-  'function_call',
-  'functions',
-  'logit_bias',
-  'logprobs',
-  'max_completion_tokens',
-  'max_tokens',
-  'metadata',
-  'modalities',
-  'n',
-  'parallel_tool_calls',
-  'prediction',
-  'presence_penalty',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'reasoning_effort',
-  'response_format',
-  'safety_identifier',
-  'seed',
-  'service_tier',
-  'stop',
-  'store',
-  'stream',
-  'stream_options',
-  'temperature',
-  'tool_choice',
-  'tools',
-  'top_logprobs',
-  'top_p',
-  'user',
-  'verbosity',
-  'web_search_options',
-];
+const PARAMETERS = listNames(`
+  model messages audio frequency_penalty function_call functions logit_bias logprobs
+  max_completion_tokens max_tokens metadata modalities n parallel_tool_calls prediction
+  presence_penalty prompt_cache_key prompt_cache_retention reasoning_effort response_format
+  safety_identifier seed service_tier stop store stream stream_options temperature tool_choice
+  tools top_logprobs top_p user verbosity web_search_options
+`);
 
-const MESSAGE_FIELDS = [
-  'role',
-  'content',
-  'name',
-  'tool_calls',
-  'tool_call_id',
-  'refusal',
-  'audio',
-  'function_call',
-];
+const MESSAGE_FIELDS = listNames(`
+  role content name tool_calls tool_call_id refusal audio function_call
+`);
 
 /** Added by vendors of open models, and taken or passed over by most servers but OpenAI's own. */
 const VENDOR_MESSAGE_FIELDS = ['reasoning_content'];
@@ -162,7 +125,7 @@ export const CHAT_PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
     *find({ body }) {
       for (const { path, value } of toolsOf(body)) {
         const { name } = readObject(value['function']);
-        yield* wrongFunctionName(`${path}.function.name`, name, LONGEST_NAME);
+        yield* wrongFunctionName(`${path}.function.name`, name);
       }
     },
   },
@@ -171,22 +134,13 @@ export const CHAT_PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
     requirement: 'No two tools have the same name.',
     source: 'https://github.com/decolua/9router/pull/3333',
     *find({ body }) {
-      const tools = toolsOf(body);
-      const names = tools.map(({ value }) => readObject(value['function'])['name']);
-      for (const { index } of repeatedValues(names)) {
-        const path = `${tools[index]?.path}.function.name`;
-        yield { path, message: 'Tool names must be unique.' };
+      const nameOf = ({ value }: Placed) => readObject(value['function'])['name'];
+      for (const { path } of repeatedItems(toolsOf(body), nameOf)) {
+        yield { path: `${path}.function.name`, message: 'Tool names must be unique.' };
       }
     },
   },
-  {
-    id: 'chat/tool-choice-with-tools',
-    requirement: 'A tool_choice comes with tools.',
-    source: 'https://platform.openai.com/docs/api-reference/chat/create',
-    *find({ body }) {
-      yield* choiceWithoutTools(body);
-    },
-  },
+  toolChoiceRule('chat', 'https://platform.openai.com/docs/api-reference/chat/create'),
   {
     id: 'chat/stream-options-with-stream',
     requirement: 'Options of the stream come only with a stream.',

@@ -1,12 +1,11 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { parseOrKeep, readString } from '../../wire/read-json.ts';
 import { emptyList, wrongFunctionName, wrongLength, wrongType } from '../openai-refusal.ts';
-import { repeatedValues } from '../read.ts';
+import { repeatedItems, type Placed } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
 import { beforeResults, resultsAfter, type ChatRequest } from './request.ts';
 
 const LONGEST_CALL_ID = 40;
-export const LONGEST_NAME = 64;
 
 /** The rules for calls of functions and for their results. */
 export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
@@ -51,19 +50,12 @@ export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
     *find({ messages }) {
       for (const { index, calls } of messages) {
+        if (calls.length === 0) continue;
         const results = resultsAfter(messages, index);
-        const repeated = [
-          ...repeatedValues(calls.map(({ id }) => id)).map(({ index: at }) => calls[at]),
-          ...(calls.length === 0
-            ? []
-            : repeatedValues(results.map(({ value }) => value['tool_call_id'])).map(
-                ({ index: at }) => results[at],
-              )),
-        ];
-        for (const each of repeated) {
-          const id = readString(each?.value['id'] ?? each?.value['tool_call_id']);
-          const message = `Duplicate value for 'tool_call_id' of ${id} in message[${index}]`;
-          yield { path: each?.path ?? '', message };
+        const idOf = ({ value }: Placed) => readString(value['id'] ?? value['tool_call_id']);
+        for (const each of [...repeatedItems(calls, idOf), ...repeatedItems(results, idOf)]) {
+          const message = `Duplicate value for 'tool_call_id' of ${idOf(each)} in message[${index}]`;
+          yield { path: each.path, message };
         }
       }
     },
@@ -91,7 +83,7 @@ export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
     source: 'https://github.com/mcp-use/mcp-use/issues/90',
     *find({ messages }) {
       for (const call of messages.flatMap(({ calls }) => calls)) {
-        yield* wrongFunctionName(`${call.path}.function.name`, call.function['name'], LONGEST_NAME);
+        yield* wrongFunctionName(`${call.path}.function.name`, call.function['name']);
       }
     },
   },

@@ -1,3 +1,4 @@
+import { listNames } from '../../../base/text.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import { readObject, readString } from '../../wire/read-json.ts';
 import { placedObjects, unknownKeys } from '../read.ts';
@@ -9,29 +10,11 @@ import { parametersOfOtherModels, REASONS, unsupported } from '../openai-refusal
 const MISTRAL_CALL_ID = /^[a-zA-Z0-9]{9}$/;
 
 /** https://docs.mistral.ai/api/endpoint/chat */
-const MISTRAL_PARAMETERS = [
-  'model',
-  'messages',
-  'temperature',
-  'top_p',
-  'max_tokens',
-  'stream',
-  'stop',
-  'random_seed',
-  'metadata',
-  'response_format',
-  'tools',
-  'tool_choice',
-  'presence_penalty',
-  'frequency_penalty',
-  'n',
-  'prediction',
-  'parallel_tool_calls',
-  'prompt_mode',
-  'reasoning_effort',
-  'safe_prompt',
-  'prompt_cache_key',
-];
+const MISTRAL_PARAMETERS = listNames(`
+  model messages temperature top_p max_tokens stream stop random_seed metadata response_format
+  tools tool_choice presence_penalty frequency_penalty n prediction parallel_tool_calls
+  prompt_mode reasoning_effort safe_prompt prompt_cache_key
+`);
 const MISTRAL_MESSAGE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   system: ['role', 'content'],
   user: ['role', 'content'],

@@ -1,19 +1,15 @@
+import { wellFormedText } from '../rule.ts';
+import { listNames } from '../../../base/text.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import { readObject, readString } from '../../wire/read-json.ts';
-import { loneSurrogates, placedObjects } from '../read.ts';
+import { placedObjects } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
 import { functionOf, type GoogleRequest } from './request.ts';
 
 /** The fields of a part that hold data. The other fields only describe it. */
-const DATA = [
-  'text',
-  'inlineData',
-  'fileData',
-  'functionCall',
-  'functionResponse',
-  'executableCode',
-  'codeExecutionResult',
-];
+const DATA = listNames(`
+  text inlineData fileData functionCall functionResponse executableCode codeExecutionResult
+`);
 
 export const FUNCTION_NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/;
 export const NAME_MESSAGE =
@@ -123,14 +119,9 @@ export const GOOGLE_CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
       }
     },
   },
-  {
-    id: 'google/well-formed-text',
-    requirement: 'No text holds half of a surrogate pair.',
-    source: 'https://protobuf.dev/programming-guides/json/',
-    *find({ body }) {
-      for (const path of loneSurrogates(body)) {
-        yield { path, message: 'Invalid JSON payload received. Invalid UTF-8 in string.' };
-      }
-    },
-  },
+  wellFormedText(
+    'google',
+    'https://protobuf.dev/programming-guides/json/',
+    'Invalid JSON payload received. Invalid UTF-8 in string.',
+  ),
 ];

@@ -1,49 +1,23 @@
+import { listNames } from '../../../base/text.ts';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
 import { readObject, readString } from '../../wire/read-json.ts';
-import { eachSchema, isList, repeatedValues, unknownKeys } from '../read.ts';
+import { eachSchema, isList, repeatedItems, unknownKeys } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
 import { FUNCTION_NAME, NAME_MESSAGE } from './contents.ts';
 import type { GoogleRequest } from './request.ts';
 
 /** https://ai.google.dev/api/generate-content */
-const PARAMETERS = [
-  'model',
-  'contents',
-  'tools',
-  'toolConfig',
-  'safetySettings',
-  'systemInstruction',
-  'generationConfig',
-  'cachedContent',
-  'serviceTier',
-  'store',
-];
+const PARAMETERS = listNames(`
+  model contents tools toolConfig safetySettings systemInstruction generationConfig cachedContent
+  serviceTier store
+`);
 
 /** The fields of a Schema, which is less than JSON Schema: https://ai.google.dev/api/caching#Schema */
-const SCHEMA_FIELDS = [
-  'type',
-  'format',
-  'title',
-  'description',
-  'nullable',
-  'enum',
-  'maxItems',
-  'minItems',
-  'properties',
-  'required',
-  'minProperties',
-  'maxProperties',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'example',
-  'anyOf',
-  'propertyOrdering',
-  'default',
-  'items',
-  'minimum',
-  'maximum',
-];
+const SCHEMA_FIELDS = listNames(`
+  type format title description nullable enum maxItems minItems properties required minProperties
+  maxProperties minLength maxLength pattern example anyOf propertyOrdering default items minimum
+  maximum
+`);
 
 /** The rules for what stands beside the contents. */
 export const GOOGLE_PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
@@ -76,10 +50,9 @@ export const GOOGLE_PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
     requirement: 'No two functions have the same name.',
     source: 'https://github.com/google-gemini/gemini-cli/pull/22207',
     *find({ functions }) {
-      const names = functions.map(({ value }) => readString(value['name']));
-      for (const { value, index } of repeatedValues(names)) {
-        const message = `Duplicate function declaration found: ${value}`;
-        yield { path: `${functions[index]?.path}.name`, message };
+      for (const { path, value } of repeatedItems(functions, (each) => each.value['name'])) {
+        const message = `Duplicate function declaration found: ${readString(value['name'])}`;
+        yield { path: `${path}.name`, message };
       }
     },
   },

@@ -1,5 +1,5 @@
 import { readString } from '../../wire/read-json.ts';
-import { repeatedValues } from '../read.ts';
+import { repeatedItems } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
 import { itemsOf, type InputItem, type ResponsesRequest } from './request.ts';
 
@@ -45,9 +45,9 @@ export const RESPONSES_ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
     *find(request) {
       for (const type of ['function_call', 'function_call_output']) {
         const items = itemsOf(request, type);
-        for (const { value, index } of repeatedValues(items.map((item) => item.value['call_id']))) {
-          const message = `Duplicate ${type} found with call_id ${readString(value)}.`;
-          yield { path: `${items[index]?.path}.call_id`, message };
+        for (const { path, value } of repeatedItems(items, (item) => item.value['call_id'])) {
+          const message = `Duplicate ${type} found with call_id ${readString(value['call_id'])}.`;
+          yield { path: `${path}.call_id`, message };
         }
       }
     },

@@ -1,6 +1,7 @@
+import { listNames } from '../../../base/text.ts';
 import { readString } from '../../wire/read-json.ts';
 import {
-  choiceWithoutTools,
+  toolChoiceRule,
   emptyList,
   toolsOf,
   wrongFunctionName,
@@ -10,41 +11,15 @@ import {
 } from '../openai-refusal.ts';
 import { isList, unknownKeys } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
-import { LONGEST_NAME } from './items.ts';
 import type { ResponsesRequest } from './request.ts';
 
 /** https://platform.openai.com/docs/api-reference/responses/create */
-const PARAMETERS = [
-  'background',
-  'context_management',
-  'conversation',
-  'include',
-  'input',
-  'instructions',
-  'max_output_tokens',
-  'max_tool_calls',
-  'metadata',
-  'model',
-  'parallel_tool_calls',
-  'previous_response_id',
-  'prompt',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'reasoning',
-  'safety_identifier',
-  'service_tier',
-  'store',
-  'stream',
-  'stream_options',
-  'temperature',
-  'text',
-  'tool_choice',
-  'tools',
-  'top_logprobs',
-  'top_p',
-  'truncation',
-  'user',
-];
+const PARAMETERS = listNames(`
+  background context_management conversation include input instructions max_output_tokens
+  max_tool_calls metadata model parallel_tool_calls previous_response_id prompt prompt_cache_key
+  prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options
+  temperature text tool_choice tools top_logprobs top_p truncation user
+`);
 const LONGEST_CACHE_KEY = 64;
 const LEAST_OUTPUT_TOKENS = 16;
 
@@ -92,18 +67,14 @@ export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] 
     id: 'responses/parameters-of-model',
     requirement: 'There is no parameter that the requested model does not support.',
     source: 'https://github.com/BerriAI/litellm/pull/38842',
-    *find({ body }) {
-      yield* parametersOfOtherModels(body);
-    },
+    find: ({ body }) => parametersOfOtherModels(body),
   },
   {
     id: 'responses/cache-key-length',
     requirement: 'The key of the prompt cache has at most 64 characters.',
     source: 'https://github.com/earendil-works/pi/issues/4720',
-    *find({ body }) {
-      const key = body['prompt_cache_key'];
-      yield* wrongLength('prompt_cache_key', key, { max: LONGEST_CACHE_KEY });
-    },
+    find: ({ body }) =>
+      wrongLength('prompt_cache_key', body['prompt_cache_key'], { max: LONGEST_CACHE_KEY }),
   },
   {
     id: 'responses/least-output-tokens',
@@ -141,16 +112,9 @@ export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] 
     *find({ body }) {
       for (const { path, value } of toolsOf(body)) {
         if (value['type'] !== 'function') continue;
-        yield* wrongFunctionName(`${path}.name`, value['name'], LONGEST_NAME);
+        yield* wrongFunctionName(`${path}.name`, value['name']);
       }
     },
   },
-  {
-    id: 'responses/tool-choice-with-tools',
-    requirement: 'A tool_choice comes with tools.',
-    source: 'https://platform.openai.com/docs/api-reference/responses/create',
-    *find({ body }) {
-      yield* choiceWithoutTools(body);
-    },
-  },
+  toolChoiceRule('responses', 'https://platform.openai.com/docs/api-reference/responses/create'),
 ];
