@@ -1,5 +1,4 @@
 import { errorMessage } from '../base/errors.ts';
-import type { Answer } from './answer.ts';
 import type { AnswerHandler } from './rules.ts';
 import type { Exchange } from './exchange.ts';
 import { prepareAnswer, tokensOf, type AnswerContext } from './prepare-answer.ts';
@@ -7,7 +6,7 @@ import type { CacheLookup, PromptCache } from './prompt-cache.ts';
 import { respond, sendStatus } from './respond.ts';
 import { describeViolations, type Violation } from './strict/rule.ts';
 import { CODECS } from './wire/codecs.ts';
-import type { PreparedAnswer, WireCodec } from './wire/codec.ts';
+import type { PreparedAnswer } from './wire/codec.ts';
 import type { RecordedRequest } from './wire-request.ts';
 
 export interface AnsweringParts {
@@ -28,16 +27,26 @@ export async function answerRequest(
   { exchange, handler, cache, violations }: AnsweringParts,
 ): Promise<void> {
   const codec = CODECS[request.protocol];
-  if (violations.length > 0) {
-    await refuse(exchange, codec, violations);
+  const [first] = violations;
+  if (first !== undefined) {
+    const { status, message, body } = first;
+    exchange.outcome.problem = `The request breaks rules of its vendor:\n${describeViolations(violations)}`;
+    sendStatus(exchange, codec, { kind: 'status', status, message, body: JSON.stringify(body) });
+    await exchange.ended;
     return;
   }
   try {
     // As it arrives: what is written until it is answered comes too late for it.
-    const lookup = cache === null ? uncached(request) : lookUp(request, cache);
+    const lookup =
+      cache === null
+        ? uncached(request)
+        : cache.lookup(request.model, codec.blocks(request.body), codec.cache);
     const answer = await Promise.race([handler(request), exchange.ended]);
     if (answer === undefined) return;
-    const prepare = () => prepared(request, { answer, lookup });
+    const prepare = (): PreparedAnswer => {
+      lookup.commit();
+      return prepareAnswer(answer, context(request, lookup));
+    };
     await respond({ exchange, codec, request, answer, prepare });
   } catch (thrown) {
     // A mistake of the script: 400, which no client tries again, so that a test fails at once.
@@ -48,32 +57,6 @@ export async function answerRequest(
     } else exchange.destroy();
     await exchange.ended;
   }
-}
-
-/** Answers as the vendor would, with the error for the first rule that is broken. */
-async function refuse(
-  exchange: Exchange,
-  codec: WireCodec,
-  violations: readonly Violation[],
-): Promise<void> {
-  exchange.outcome.problem = `The request breaks rules of its vendor:\n${describeViolations(violations)}`;
-  for (const { status, message, body } of violations.slice(0, 1)) {
-    sendStatus(exchange, codec, { kind: 'status', status, message, body: JSON.stringify(body) });
-  }
-  await exchange.ended;
-}
-
-function prepared(
-  request: RecordedRequest,
-  { answer, lookup }: { readonly answer: Answer; readonly lookup: CacheLookup },
-): PreparedAnswer {
-  lookup.commit();
-  return prepareAnswer(answer, context(request, lookup));
-}
-
-function lookUp(request: RecordedRequest, cache: PromptCache): CacheLookup {
-  const codec = CODECS[request.protocol];
-  return cache.lookup(request.model, codec.blocks(request.body), codec.cache);
 }
 
 function uncached(request: RecordedRequest): CacheLookup {

@@ -3,14 +3,11 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isJsonObject } from '../base/json.ts';
-import { baseUrlsOf, environmentFor, type BaseUrls } from './endpoints.ts';
-import type { WireProtocol } from './wire-request.ts';
+import { baseUrlsOf, environmentFor } from './endpoints.ts';
+import type { FakeModel } from './fake-model.ts';
 
-export interface FakeModelProcess {
+export interface FakeModelProcess extends Pick<FakeModel, 'url' | 'baseUrls' | 'env'> {
   readonly pid: number;
-  readonly url: string;
-  readonly baseUrls: BaseUrls;
-  env(protocol: WireProtocol): Record<string, string>;
   stats(): Promise<FakeModelStats>;
   /** Ends the process; resolves when it is gone and its log is whole. */
   close(): Promise<void>;

@@ -114,9 +114,8 @@ function createService(options: FakeModelOptions, recorder: RequestRecorder) {
       sendJson(response, 404, { error: `the fake model has no POST ${path}` });
       return;
     }
-    const exchange = new Exchange(incoming, response, {
-      onClosed: () => recorder.end(exchange),
-    });
+    const onClosed = (): void => recorder.end(exchange);
+    const exchange = new Exchange(incoming, response, { onClosed });
     const rawBody = await readBody(incoming);
     if (rawBody === null) return;
     const body = parseOrKeep(rawBody);
@@ -125,14 +124,8 @@ function createService(options: FakeModelOptions, recorder: RequestRecorder) {
       sendStatus(exchange, CODECS[protocol], { kind: 'status', status: 400, message });
       return;
     }
-    const request = recorder.begin({
-      protocol,
-      path,
-      headers: incoming.headers,
-      rawBody,
-      body,
-      exchange,
-    });
+    const { headers } = incoming;
+    const request = recorder.begin({ protocol, path, headers, rawBody, body, exchange });
     options.onReceived?.(request);
     const violations = strict === null ? [] : checkRequest(request, strict);
     recorder.recordViolations(request, violations);

@@ -1,4 +1,3 @@
-import { unreachable } from '../base/errors.ts';
 import type { Answer, Fault } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { planStream, type StreamPlan } from './stream-plan.ts';
@@ -62,13 +61,9 @@ export function sendStatus(
 ): void {
   const message = fault.message ?? `The fake model answers ${fault.status}, as its script says.`;
   const body = fault.body ?? JSON.stringify(codec.errorBody(fault.status, message));
-  exchange.head(fault.status, {
-    'content-type': 'application/json',
-    ...(fault.retryAfterSeconds === undefined
-      ? {}
-      : { 'retry-after': String(fault.retryAfterSeconds) }),
-    ...fault.headers,
-  });
+  const { retryAfterSeconds: seconds } = fault;
+  const wait = seconds === undefined ? {} : { 'retry-after': String(seconds) };
+  exchange.head(fault.status, { 'content-type': 'application/json', ...wait, ...fault.headers });
   exchange.end(body);
 }
 
@@ -90,24 +85,13 @@ async function sendStream(parts: ResponseParts): Promise<void> {
     'x-request-id': `req_${request.id}`,
   });
   const unsent = await sendFrames(parts, prepared, plan);
-  switch (plan.ending) {
-    case 'end':
-      exchange.end(unsent);
-      return;
-    case 'reset':
-      await exchange.write(unsent);
-      await exchange.reset();
-      return;
-    case 'hang':
-      await exchange.write(unsent);
-      return;
-    case 'pings':
-      await exchange.write(unsent);
-      await dripPings(parts);
-      return;
-    default:
-      unreachable(plan.ending);
+  if (plan.ending === 'end') {
+    exchange.end(unsent);
+    return;
   }
+  await exchange.write(unsent);
+  if (plan.ending === 'reset') await exchange.reset();
+  if (plan.ending === 'pings') await dripPings(parts);
 }
 
 /** Sends frames in their time; gives back what of them has not been written yet. */
@@ -151,14 +135,12 @@ async function dripPings({ exchange, codec, answer }: ResponseParts): Promise<vo
 async function sendWhole(parts: ResponseParts): Promise<void> {
   const { exchange, codec, request, answer } = parts;
   const prepared = parts.prepare();
-  const kind = answer.fault?.kind;
+  const { fault } = answer;
+  const kind = fault?.kind;
   if (kind === 'ping_forever' || kind === 'thinking_forever') return;
-  if (kind === 'overloaded') {
-    sendStatus(exchange, codec, { kind: 'status', status: 503, message: 'Overloaded' });
-    return;
-  }
-  if (answer.fault?.kind === 'error_event') {
-    sendStatus(exchange, codec, { ...answer.fault, kind: 'status' });
+  if (fault?.kind === 'overloaded' || fault?.kind === 'error_event') {
+    const error = fault.kind === 'overloaded' ? { status: 503, message: 'Overloaded' } : fault;
+    sendStatus(exchange, codec, { ...error, kind: 'status' });
     return;
   }
   const body = JSON.stringify(codec.whole(prepared, request));

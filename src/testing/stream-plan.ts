@@ -31,9 +31,9 @@ export function planStream(
       return { frames: [...sent, content(MALFORMED), ...rest], ending: 'end' };
     }
     case 'overloaded':
-      return { frames: [...cut(frames, fault).sent, content(codec.overloaded())], ending: 'end' };
     case 'error_event': {
-      const { status, message = `The fake model breaks off with ${status}.` } = fault;
+      const { status, message = `The fake model breaks off with ${status}.` } =
+        fault.kind === 'overloaded' ? codec.overloaded : fault;
       const event = codec.errorEvent(status, message);
       return { frames: [...cut(frames, fault).sent, content(event)], ending: 'end' };
     }

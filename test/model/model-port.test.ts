@@ -143,7 +143,7 @@ test('setting everything up loads no provider package, no undici and no catalogu
     const { discoverProviders } = await import(${JSON.stringify(entry('model/providers/providers.ts'))});
     const { createModelPort } = await import(${JSON.stringify(entry('model/model-port.ts'))});
     const { createModelChooser } = await import(${JSON.stringify(entry('model/selection/model-chooser.ts'))});
-    const { createHttpFetch } = await import(${JSON.stringify(entry('sys/http.ts'))});
+    const { createHttpFetch } = await import(${JSON.stringify(entry('sys/http/http-fetch.ts'))});
     const { discoverModels } = await import(${JSON.stringify(entry('model/discover-models.ts'))});
     discoverProviders({ providers: {} }, { ANTHROPIC_API_KEY: 'k' });
     createModelPort({ providers: [] });

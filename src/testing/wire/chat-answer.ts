@@ -85,10 +85,6 @@ function chatUsage(usage: Usage): JsonObject {
   };
 }
 
-export function chatOverloaded(): string {
-  return sse(openaiError(503, 'The server is overloaded. Please try again later.'));
-}
-
 /** The body of an HTTP error, alike for Responses and Chat Completions. */
 export function openaiError(status: number, message: string): JsonObject {
   return { error: { message, type: errorType(status), param: null, code: errorCode(status) } };

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
-import type { ParsedBody, WireMessage, WireToolResult } from '../wire-request.ts';
-import { attachmentsIn } from './attachments.ts';
+import type { ParsedBody, WireMessage } from '../wire-request.ts';
+import { attachmentsIn, readTool, toolMessage } from './message-parts.ts';
 import { type PromptBlock, promptBlock } from './codec.ts';
 import {
   contentText,
@@ -21,11 +21,7 @@ export function parseChat(body: JsonObject): ParsedBody {
     systemParts,
     tools: readObjects(body['tools']).map((tool) => {
       const spec = readObject(tool['function']);
-      return {
-        name: readString(spec['name']),
-        description: readString(spec['description']),
-        schema: readObject(spec['parameters']),
-      };
+      return readTool(spec, spec['parameters']);
     }),
     messages: joinResults(messages.filter((message) => !isSystem(message)).map(parseMessage)),
     maxOutputTokens: readNumber(body['max_completion_tokens'] ?? body['max_tokens']),
@@ -60,10 +56,6 @@ function parseMessage(message: JsonObject): WireMessage {
   });
   const role = message['role'] === 'assistant' ? 'assistant' : 'user';
   return { role, text, toolCalls, toolResults: [], ...attachmentsIn(message['content']) };
-}
-
-export function toolMessage(toolResults: readonly WireToolResult[]): WireMessage {
-  return { role: 'tool', text: '', toolCalls: [], toolResults };
 }
 
 /** Results come as one message each: those of one answer become one. */

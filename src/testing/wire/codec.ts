@@ -59,8 +59,8 @@ export interface WireCodec {
   whole(answer: PreparedAnswer, request: ParsedBody): JsonObject;
   /** The body of an HTTP error. */
   errorBody(status: number, message: string): JsonObject;
-  /** The event with which the provider breaks off a stream when overloaded. */
-  overloaded(): string;
+  /** The error with which the provider breaks off a stream when it is overloaded. */
+  readonly overloaded: { readonly status: number; readonly message: string };
   /** The event with which it breaks off a stream for what would be that HTTP status. */
   errorEvent(status: number, message: string): string;
   /** A sign of life without content. */

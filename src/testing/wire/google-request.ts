@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage } from '../wire-request.ts';
-import { attachmentsIn } from './attachments.ts';
+import { attachmentsIn, readTool, splitUserMessage } from './message-parts.ts';
 import { type PromptBlock, partBlocks, promptBlock } from './codec.ts';
 import { contentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
 
@@ -12,11 +12,9 @@ export function parseGoogle(body: JsonObject, path: string): ParsedBody {
     model: /models\/([^:?/]+):/.exec(path)?.[1] ?? '',
     system: systemParts.join('\n\n'),
     systemParts,
-    tools: functionDeclarations(body).map((tool) => ({
-      name: readString(tool['name']),
-      description: readString(tool['description']),
-      schema: readObject(tool['parameters'] ?? tool['parametersJsonSchema']),
-    })),
+    tools: functionDeclarations(body).map((tool) =>
+      readTool(tool, tool['parameters'] ?? tool['parametersJsonSchema']),
+    ),
     messages: readObjects(body['contents']).flatMap(parseContent),
     maxOutputTokens: readNumber(readObject(body['generationConfig'])['maxOutputTokens']),
     toolChoice: readString(calling['mode']).toLowerCase() || null,
@@ -37,26 +35,20 @@ function parseContent(content: JsonObject): readonly WireMessage[] {
   const parts = readObjects(content['parts']);
   const text = contentText(parts.filter((part) => part['thought'] !== true));
   if (content['role'] === 'model') {
-    const toolCalls = parts
-      .filter((part) => part['functionCall'] !== undefined)
-      .map((part) => readObject(part['functionCall']))
-      .map((call) => ({
-        id: readString(call['id']),
-        name: readString(call['name']),
-        input: call['args'] ?? null,
-      }));
+    const toolCalls = fieldsOf(parts, 'functionCall').map(({ id, name, args = null }) => ({
+      id: readString(id),
+      name: readString(name),
+      input: args,
+    }));
     return [{ role: 'assistant', text, toolCalls, toolResults: [] }];
   }
-  const toolResults = parts
-    .filter((part) => part['functionResponse'] !== undefined)
-    .map((part) => parseResult(readObject(part['functionResponse'])));
-  const messages: WireMessage[] = [];
-  if (toolResults.length > 0) messages.push({ role: 'tool', text: '', toolCalls: [], toolResults });
-  if (text !== '' || toolResults.length === 0) {
-    const attached = attachmentsIn(content['parts']);
-    messages.push({ role: 'user', text, toolCalls: [], toolResults: [], ...attached });
-  }
-  return messages;
+  const toolResults = fieldsOf(parts, 'functionResponse').map(parseResult);
+  return splitUserMessage(text, toolResults, content['parts']);
+}
+
+/** Returns the objects that a field holds in those of the parts that have it. */
+function fieldsOf(parts: readonly JsonObject[], field: string): readonly JsonObject[] {
+  return parts.flatMap(({ [field]: value }) => (value === undefined ? [] : [readObject(value)]));
 }
 
 /** The response object is free in form; `error`, `content` and `output` are the usual keys. */

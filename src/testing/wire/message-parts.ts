@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
-import type { WireAttachment } from '../wire-request.ts';
+import type { WireAttachment, WireMessage, WireTool, WireToolResult } from '../wire-request.ts';
 import { readObject, readObjects, readString } from './read-json.ts';
 
 /** The images and documents among the parts of a message or a result; a field for where there are any. */
@@ -38,4 +38,35 @@ function ofUrl(url: JsonValue | undefined): WireAttachment {
   const [, mediaType = '', base64 = ''] =
     /^data:([^;,]*);base64,(.*)$/s.exec(readString(url)) ?? [];
   return { mediaType, base64 };
+}
+
+/** Reads the definition of a tool from the object with its name, and from its schema. */
+export function readTool(spec: JsonObject, schema: JsonValue | undefined): WireTool {
+  return {
+    name: readString(spec['name']),
+    description: readString(spec['description']),
+    schema: readObject(schema),
+  };
+}
+
+/** Creates the message for the results of one answer's calls. */
+export function toolMessage(toolResults: readonly WireToolResult[]): WireMessage {
+  return { role: 'tool', text: '', toolCalls: [], toolResults };
+}
+
+/** Splits a user message that may hold results and text: the results come first, as a message of their own. */
+export function splitUserMessage(
+  text: string,
+  toolResults: readonly WireToolResult[],
+  content: JsonValue | undefined,
+): readonly WireMessage[] {
+  const user = {
+    role: 'user',
+    text,
+    toolCalls: [],
+    toolResults: [],
+    ...attachmentsIn(content),
+  } as const;
+  if (toolResults.length === 0) return [user];
+  return text === '' ? [toolMessage(toolResults)] : [toolMessage(toolResults), user];
 }
