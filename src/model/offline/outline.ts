@@ -5,7 +5,7 @@ import { isJsonObject } from '../../base/json.ts';
 import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
-import { failureNote, LIMITS } from './answer.ts';
+import { failureNote, LIMITATIONS } from './answer.ts';
 import type { Intent } from './intent.ts';
 import { findOutcome, type PlannedCall, type Situation } from './situation.ts';
 
@@ -61,7 +61,9 @@ export function outlineCalls(
 /** Answers with the definitions of the opened files, or with a line for each file of a directory. */
 export function answerWithOutline(intent: Intent, situation: Situation): string {
   const opened = openedFiles(situation);
-  const parts: string[] = [intent.beyond === null ? LIMITS.outline : LIMITS[intent.beyond]];
+  const parts: string[] = [
+    intent.beyond === null ? LIMITATIONS.outline : LIMITATIONS[intent.beyond],
+  ];
   if (intent.outlinedDirectory === null) {
     parts.push(...[...opened].map(([path, lines]) => fileOutline(path, lines)));
     const paths = [...opened.keys()];

@@ -1,6 +1,6 @@
 import { parseLocations, formatRanking } from '../../base/code-search/format-ranking.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
-import { answerFromChildren, answerFromSearch, HELP, LIMITS, NO_TOOLS } from './answer.ts';
+import { answerFromChildren, answerFromSearch, HELP, LIMITATIONS, NO_TOOLS } from './answer.ts';
 import { readIntent, type Intent } from './intent.ts';
 import { answerWithOutline, isOutlined, outlineCalls } from './outline.ts';
 import { findOutcome, type PlannedCall, type Situation } from './situation.ts';
@@ -38,7 +38,7 @@ export function nextOfflineStep(situation: Situation): OfflineStep {
   }
   const merged = answerFromChildren(intent.topics, situation);
   if (merged !== null) return answer(merged);
-  if (intent.beyond === 'diff') return answer(LIMITS.diff);
+  if (intent.beyond === 'diff') return answer(LIMITATIONS.diff);
   if (!intent.hasSearchTerms && intent.outlinedDirectory === null) return answer(HELP);
   if (![CODE_SEARCH, 'Grep', 'Read'].some((name) => situation.tools.has(name))) {
     return answer(NO_TOOLS);

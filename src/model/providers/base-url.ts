@@ -170,57 +170,26 @@ function removeVersion(path: string): string {
   return path.replace(VERSION, '');
 }
 
-/** Hosts that have their OpenAI-compatible API under another path than `/v1`. */
-const KNOWN_PATHS: readonly {
-  readonly host: RegExp;
-  /** Matches the paths that people write, without a version. */
-  readonly paths: RegExp;
-  /** The path of the API. Default: the written one. */
-  readonly path?: string;
-}[] = [
-  { host: /^api\.groq\.com$/, paths: /^(?:\/openai)?$/, path: '/openai/v1' },
-  { host: /^openrouter\.ai$/, paths: /^(?:\/api)?$/, path: '/api/v1' },
-  {
-    host: /\.(?:openai|services\.ai|cognitiveservices)\.azure\.com$/,
-    paths: /^(?:\/openai)?$/,
-    path: '/openai/v1',
-  },
-  {
-    host: /^dashscope[a-z-]*\.aliyuncs\.com$/,
-    paths: /^(?:\/compatible-mode|\/api)?$/,
-    path: '/compatible-mode/v1',
-  },
-  {
-    host: /^(?:api\.z\.ai|open\.bigmodel\.cn)$/,
-    paths: /^(?:\/api)?(?:\/paas)?$/,
-    path: '/api/paas/v4',
-  },
-  {
-    host: /^(?:api\.z\.ai|open\.bigmodel\.cn)$/,
-    paths: /^\/api\/coding(?:\/paas)?$/,
-    path: '/api/coding/paas/v4',
-  },
-  {
-    host: /^ark\.[a-z\d.-]+\.(?:volces|bytepluses)\.com$/,
-    paths: /^(?:\/api)?$/,
-    path: '/api/v3',
-  },
-  {
-    host: /^generativelanguage\.googleapis\.com$/,
-    paths: /^(?:\/v1\w*)?(?:\/openai)?$/,
-    path: '/v1beta/openai',
-  },
-  { host: /^api\.fireworks\.ai$/, paths: /^(?:\/inference)?$/, path: '/inference/v1' },
-  { host: /^api\.deepinfra\.com$/, paths: /^(?:(?:\/v1)?\/openai)?$/, path: '/v1/openai' },
-  {
-    host: /^api\.cohere\.(?:ai|com)$/,
-    paths: /^(?:\/compatibility)?$/,
-    path: '/compatibility/v1',
-  },
-  { host: /^models\.github\.ai$/, paths: /^(?:\/inference)?$/, path: '/inference' },
-  { host: /^api\.perplexity\.ai$/, paths: /^$/ },
-  { host: /^api\.[a-z.]*githubcopilot\.com$/, paths: /^$/ },
-  { host: /^gateway\.ai\.cloudflare\.com$/, paths: /^\/v1\/[^/]+\/[^/]+\/compat$/ },
+/**
+ * The hosts that have their OpenAI-compatible API under another path than `/v1`: the paths that people write,
+ * without a version, and the path of the API. Default for the path of the API: the written one.
+ */
+const KNOWN_PATHS: readonly (readonly [host: RegExp, written: RegExp, path?: string])[] = [
+  [/^api\.groq\.com$/, /^(?:\/openai)?$/, '/openai/v1'],
+  [/^openrouter\.ai$/, /^(?:\/api)?$/, '/api/v1'],
+  [/\.(?:openai|services\.ai|cognitiveservices)\.azure\.com$/, /^(?:\/openai)?$/, '/openai/v1'],
+  [/^dashscope[a-z-]*\.aliyuncs\.com$/, /^(?:\/compatible-mode|\/api)?$/, '/compatible-mode/v1'],
+  [/^(?:api\.z\.ai|open\.bigmodel\.cn)$/, /^(?:\/api)?(?:\/paas)?$/, '/api/paas/v4'],
+  [/^(?:api\.z\.ai|open\.bigmodel\.cn)$/, /^\/api\/coding(?:\/paas)?$/, '/api/coding/paas/v4'],
+  [/^ark\.[a-z\d.-]+\.(?:volces|bytepluses)\.com$/, /^(?:\/api)?$/, '/api/v3'],
+  [/^generativelanguage\.googleapis\.com$/, /^(?:\/v1\w*)?(?:\/openai)?$/, '/v1beta/openai'],
+  [/^api\.fireworks\.ai$/, /^(?:\/inference)?$/, '/inference/v1'],
+  [/^api\.deepinfra\.com$/, /^(?:(?:\/v1)?\/openai)?$/, '/v1/openai'],
+  [/^api\.cohere\.(?:ai|com)$/, /^(?:\/compatibility)?$/, '/compatibility/v1'],
+  [/^models\.github\.ai$/, /^(?:\/inference)?$/, '/inference'],
+  [/^api\.perplexity\.ai$/, /^$/],
+  [/^api\.[a-z.]*githubcopilot\.com$/, /^$/],
+  [/^gateway\.ai\.cloudflare\.com$/, /^\/v1\/[^/]+\/[^/]+\/compat$/],
 ];
 
 /**
@@ -230,10 +199,10 @@ const KNOWN_PATHS: readonly {
 function findKnownPath(host: string, path: string): string | null {
   const unversioned = removeVersion(path);
   const row = KNOWN_PATHS.find(
-    (one) => one.host.test(host) && (one.paths.test(path) || one.paths.test(unversioned)),
+    ([hosts, paths]) => hosts.test(host) && (paths.test(path) || paths.test(unversioned)),
   );
   if (row === undefined) return null;
-  const known = row.path ?? unversioned;
+  const known = row[2] ?? unversioned;
   const isOtherVersion = endsWithVersion(known) && removeVersion(known) === unversioned;
   return isOtherVersion && endsWithVersion(path) ? path : known;
 }

@@ -60,7 +60,7 @@ export function resolveTaskModel(
     const model = toResolvedModel(choice, `call: ${call}`);
     return request.allowOverride ? model : requireFixed(model, resolveDefinition(setup, request));
   }
-  if (definition.length === 0) return inheritModel(parent, 'inherit');
+  if (definition.length === 0) return inheritModel(parent);
   return resolveDefinition(setup, request);
 }
 
@@ -81,7 +81,7 @@ function resolveDefinition(setup: ModelSetup, request: TaskModelRequest): Resolv
   }
   const quoted = (names.length === 0 ? definition : names).map((name) => `"${name}"`).join(', ');
   const warning = `${agent.name} asks for the model ${quoted}, which is not usable (${reason ?? 'it names none'}); its parent's is used`;
-  const { chain, ...model } = inheritModel(parent, 'inherit');
+  const { chain, ...model } = inheritModel(parent);
   return { ...model, chain: [...skipped, ...chain.slice(1)], warning };
 }
 
@@ -111,9 +111,9 @@ function requireFixed(model: ResolvedModel, fixed: ResolvedModel): ResolvedModel
   );
 }
 
-function inheritModel(parent: ResolvedModel, step: string): ResolvedModel {
+function inheritModel(parent: ResolvedModel): ResolvedModel {
   const { provider, id, tier } = parent;
-  const chain = [step, `parent: ${provider}/${id}`];
+  const chain = ['inherit', `parent: ${provider}/${id}`];
   return { provider, id, ...(tier === undefined ? {} : { tier }), chain };
 }
 

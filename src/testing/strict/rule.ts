@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { WireProtocol } from '../wire-request.ts';
 import { loneSurrogates } from './read.ts';
 
 /** One place of a request that breaks a rule, and what the vendor's server answers to it. */
@@ -65,7 +64,7 @@ export function describeViolations(violations: readonly Violation[]): string {
 
 /** The rule of each server that no text of a body holds half of a surrogate pair. */
 export function wellFormedText(
-  protocol: WireProtocol,
+  protocol: string,
   source: string,
   message: string,
 ): StrictRule<{ readonly body: JsonObject }> {

@@ -1,6 +1,6 @@
 import { listNames } from '../../../base/text.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
-import { asNumber, asObject, asText } from './reader.ts';
+import { asNumber, asObject, asText } from './json-fields.ts';
 
 /** The fields for parts of an answer. An event with one of them is no plain error. */
 const ANSWER_FIELDS = listNames(`

@@ -1,6 +1,6 @@
 import { toCount, type Usage, type UsageMissing } from '../../../protocol/model.ts';
 import type { JsonObject } from '../../../base/json.ts';
-import { asNumber, asObject } from './reader.ts';
+import { asNumber, asObject } from './json-fields.ts';
 
 /** The token counts that a server reports. A field that it did not send is absent. */
 export interface ReportedUsage {

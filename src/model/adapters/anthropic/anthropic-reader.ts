@@ -2,7 +2,8 @@ import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { ReportedError } from '../errors/answer-errors.ts';
 import type { AnswerBuilder } from '../answers/answer-builder.ts';
 import { finishAnswer } from '../answers/finish-reasons.ts';
-import { type AnswerReader, asNumber, asObject, asObjects, asText } from '../answers/reader.ts';
+import { asNumber, asObject, asObjects, asText } from '../answers/json-fields.ts';
+import type { AnswerReader } from '../protocol-adapter.ts';
 import { findReportedError, findEventError } from '../answers/reported-errors.ts';
 import type { ReportedUsage } from '../answers/reported-usage.ts';
 

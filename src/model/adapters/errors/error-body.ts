@@ -1,67 +1,27 @@
 import { isJsonObject } from '../../../base/json.ts';
-import { truncate } from '../../../base/text.ts';
+import { listNames, truncate } from '../../../base/text.ts';
 import { isWebPage, stripMarkup, findPageTitle, findXmlError } from './markup.ts';
 import { ReportedError, WrongServerError } from './answer-errors.ts';
-
-/**
- * The fields in which servers put their errors, in lower case and without underscores, since servers write
- * `error_msg`, `errorMessage`, `Message` and `Response.Error`. They are read in this order.
- */
-const MESSAGE_FIELDS = [
-  'error',
-  // Cloudflare, watsonx
-  'errors',
-  'message',
-  'detail',
-  'msg',
-  // Baidu
-  'errormsg',
-  'errormessage',
-  'errordescription',
-  // MiniMax
-  'baseresp',
-  'statusmsg',
-  // Apigee
-  'fault',
-  'faultstring',
-  // Tencent; events of the Responses protocol
-  'response',
-  'description',
-  // Problem details (RFC 9457)
-  'title',
-] as const;
-
-const CODE_FIELDS = [
-  'code',
-  'type',
-  'status',
-  'reason',
-  'errorcode',
-  'errortype',
-  'statuscode',
-] as const;
-
-/** The fields that name the wrong part of the request, or contain the error of the server behind a gateway. */
-const LOCATION_FIELDS = [
-  'param',
-  'parameter',
-  'loc',
-  'field',
-  'issues',
-  'details',
-  'fieldviolations',
-  'metadata',
-  'raw',
-] as const;
 
 /** The role of a field in an error. */
 type ErrorFieldKind = 'message' | 'code' | 'location';
 
-const FIELD_KINDS: ReadonlyMap<string, ErrorFieldKind> = new Map([
-  ...MESSAGE_FIELDS.map((name) => [name, 'message'] as const),
-  ...CODE_FIELDS.map((name) => [name, 'code'] as const),
-  ...LOCATION_FIELDS.map((name) => [name, 'location'] as const),
-]);
+/**
+ * The fields in which servers put their errors, in lower case and without underscores, since servers write
+ * `error_msg`, `errorMessage`, `Message` and `Response.Error`. They are read in this order. Cloudflare and watsonx
+ * write `errors`, Baidu `errormsg`, MiniMax `baseresp`, Apigee `fault`, Tencent and the Responses protocol
+ * `response`, and problem details (RFC 9457) `title`. The last group names the wrong part of the request, or
+ * contains the error of the server behind a gateway.
+ */
+const FIELDS: readonly (readonly [kind: ErrorFieldKind, names: string])[] = [
+  ['message', 'error errors message detail msg errormsg errormessage errordescription baseresp'],
+  ['message', 'statusmsg fault faultstring response description title'],
+  ['code', 'code type status reason errorcode errortype statuscode'],
+  ['location', 'param parameter loc field issues details fieldviolations metadata raw'],
+];
+const FIELD_KINDS: ReadonlyMap<string, ErrorFieldKind> = new Map(
+  FIELDS.flatMap(([kind, names]) => listNames(names).map((name) => [name, kind] as const)),
+);
 
 interface ErrorField {
   readonly kind: ErrorFieldKind;

@@ -40,19 +40,12 @@ const LONG_REQUEST = 32_000;
 export function classifyStatus(status: number, details: StatusDetails): FailureDetails {
   const { text, body, retryAfterMs, sentLength = 0 } = details;
   const common = { text, status, retryAfterMs };
-  switch (status) {
-    case 401:
-    case 402:
-      return { ...common, kind: 'auth', retryable: false };
-    case 404:
-      return { ...common, kind: 'not_found', retryable: false };
-    case 413:
-      // A web page is from a proxy, which limits bytes and not the tokens of the model.
-      return {
-        ...common,
-        kind: isWebPage(body) ? 'bad_request' : 'context_overflow',
-        retryable: false,
-      };
+  if (status === 401 || status === 402) return { ...common, kind: 'auth', retryable: false };
+  if (status === 404) return { ...common, kind: 'not_found', retryable: false };
+  if (status === 413) {
+    // A web page is from a proxy, which limits bytes and not the tokens of the model.
+    const kind = isWebPage(body) ? 'bad_request' : 'context_overflow';
+    return { ...common, kind, retryable: false };
   }
   // This comes before the other statuses, since gateways use any of them for a refusal of the server behind them.
   if (
@@ -61,23 +54,15 @@ export function classifyStatus(status: number, details: StatusDetails): FailureD
   ) {
     return { ...common, kind: 'context_overflow', retryable: false };
   }
-  switch (status) {
-    case 403:
-      return { ...common, kind: 'auth', retryable: false };
-    case 408:
-    case 409:
-      return { ...common, kind: 'server', retryable: true };
-    case 503:
-    case 529:
-      return { ...common, kind: 'overloaded', retryable: true };
-  }
+  if (status === 403) return { ...common, kind: 'auth', retryable: false };
+  if (status === 408 || status === 409) return { ...common, kind: 'server', retryable: true };
   if (status === 429) {
     // A spent quota is not restored by waiting.
     return { ...common, kind: 'rate_limit', retryable: !/insufficient_quota/.test(body) };
   }
   if (status >= 500) {
-    const kind = /overloaded/i.test(text) ? 'overloaded' : 'server';
-    return { ...common, kind, retryable: true };
+    const isOverloaded = status === 503 || status === 529 || /overloaded/i.test(text);
+    return { ...common, kind: isOverloaded ? 'overloaded' : 'server', retryable: true };
   }
   return { ...common, kind: 'bad_request', retryable: false };
 }

@@ -1,11 +1,11 @@
 import { createGoogle } from '@ai-sdk/google';
-import type { ProtocolAdapter } from '../protocol-adapter.ts';
+import type { ProtocolAdapter, AnswerReader } from '../protocol-adapter.ts';
 import { capThinkingBudget } from '../request/thinking-budget.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '../../../base/json.ts';
 import { ReportedError } from '../errors/answer-errors.ts';
 import type { AnswerBuilder } from '../answers/answer-builder.ts';
 import { finishAnswer } from '../answers/finish-reasons.ts';
-import { type AnswerReader, asNumber, asObject, asObjects, asText } from '../answers/reader.ts';
+import { asNumber, asObject, asObjects, asText } from '../answers/json-fields.ts';
 import { findEventError } from '../answers/reported-errors.ts';
 import type { ReportedUsage } from '../answers/reported-usage.ts';
 
@@ -158,12 +158,8 @@ export const googleProtocol: ProtocolAdapter = {
     acceptedIds: /^[\x21-\x7e]{1,64}$/,
     signsBlankText: true,
   },
-  languageModel: (modelId, endpoint, fetch) =>
-    createGoogle({
-      baseURL: endpoint.baseUrl,
-      apiKey: endpoint.apiKey ?? '',
-      fetch,
-    }).languageModel(modelId),
+  languageModel: (modelId, { baseUrl: baseURL, apiKey }, fetch) =>
+    createGoogle({ baseURL, apiKey: apiKey ?? '', fetch }).languageModel(modelId),
   createReader: (answer) => new GoogleReader(answer),
   // The limit includes thinking in this protocol.
   limitOutput: (body, maxOutputTokens) => capThinkingBudget(body, THINKING, maxOutputTokens),

@@ -1,13 +1,13 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { isGoogleHost } from '../../providers/vendors.ts';
-import type { PromptRules, ProtocolAdapter } from '../protocol-adapter.ts';
+import type { PromptRules, ProtocolAdapter, AnswerReader } from '../protocol-adapter.ts';
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { ReportedError } from '../errors/answer-errors.ts';
 import type { AnswerBuilder } from '../answers/answer-builder.ts';
 import { ChatCalls } from './chat-calls.ts';
 import { readChatUsage } from '../answers/reported-usage.ts';
 import { finishAnswer } from '../answers/finish-reasons.ts';
-import { asObject, asObjects, asText, type AnswerReader } from '../answers/reader.ts';
+import { asObject, asObjects, asText } from '../answers/json-fields.ts';
 import { findReportedError, findEventError } from '../answers/reported-errors.ts';
 
 /** Reads answers of OpenAI's Chat Completions, and the variants that compatible servers send. */

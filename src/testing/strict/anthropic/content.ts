@@ -1,7 +1,6 @@
-import { wellFormedText } from '../rule.ts';
+import { wellFormedText, type StrictRule } from '../rule.ts';
 import { readString, readObject } from '../../wire/read-json.ts';
 import { quoteNames, isList, placedObjects } from '../read.ts';
-import type { StrictRule } from '../rule.ts';
 import { allBlocks, type AnthropicRequest } from './request.ts';
 
 /** Blocks that a message of a role may hold, of those that a client can write itself. */

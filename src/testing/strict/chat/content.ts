@@ -1,7 +1,6 @@
-import { wellFormedText } from '../rule.ts';
+import { wellFormedText, type StrictRule } from '../rule.ts';
 import { unsupportedParts, unsupportedValue, emptyList } from '../openai-refusal.ts';
 import { isList, placedObjects } from '../read.ts';
-import type { StrictRule } from '../rule.ts';
 import type { ChatRequest } from './request.ts';
 
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];

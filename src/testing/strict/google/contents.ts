@@ -1,9 +1,8 @@
-import { wellFormedText } from '../rule.ts';
+import { wellFormedText, type StrictRule } from '../rule.ts';
 import { listNames } from '../../../base/text.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import { readObject, readString } from '../../wire/read-json.ts';
 import { placedObjects } from '../read.ts';
-import type { StrictRule } from '../rule.ts';
 import { functionOf, type GoogleRequest } from './request.ts';
 
 /** The fields of a part that hold data. The other fields only describe it. */

@@ -1,4 +1,4 @@
-import { wellFormedText } from '../rule.ts';
+import { wellFormedText, type StrictRule } from '../rule.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import { parseOrKeep, readString } from '../../wire/read-json.ts';
 import {
@@ -10,7 +10,6 @@ import {
   wrongType,
 } from '../openai-refusal.ts';
 import { isList, repeatedItems, unknownKeys } from '../read.ts';
-import type { StrictRule } from '../rule.ts';
 import { itemsOf, type ResponsesRequest } from './request.ts';
 
 /** The items that a client which runs its own tools sends: https://platform.openai.com/docs/api-reference/responses/create */
