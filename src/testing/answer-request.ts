@@ -12,15 +12,15 @@ import type { RecordedRequest } from './wire-request.ts';
 export interface AnsweringParts {
   readonly exchange: Exchange;
   readonly handler: AnswerHandler;
-  /** Null: no cache is modelled. */
+  /** The modelled prompt cache; null if there is none. */
   readonly cache: PromptCache | null;
-  /** The rules of its vendor that the request breaks. If there are none, the script is asked. */
+  /** The rules of the vendor that the request breaks. If there are none, the script decides the answer. */
   readonly violations: readonly Violation[];
 }
 
 /**
- * Refuses the request if its vendor would; else lets the script decide and plays what it says. Never
- * rejects.
+ * Refuses the request if its vendor would refuse it. Otherwise it plays the answer that the script decides.
+ * Never rejects.
  */
 export async function answerRequest(
   request: RecordedRequest,
@@ -36,7 +36,7 @@ export async function answerRequest(
     return;
   }
   try {
-    // As it arrives: what is written until it is answered comes too late for it.
+    // The lookup is made when the request arrives: entries that are written later come too late for it.
     const lookup =
       cache === null
         ? uncached(request)
@@ -49,7 +49,7 @@ export async function answerRequest(
     };
     await respond({ exchange, codec, request, answer, prepare });
   } catch (thrown) {
-    // A mistake of the script: 400, which no client tries again, so that a test fails at once.
+    // The script has failed. No client tries again after 400, so a test fails at once.
     const message = `The fake model's script failed: ${errorMessage(thrown)}`;
     exchange.outcome.problem = message;
     if (exchange.outcome.status === null) {

@@ -1,6 +1,6 @@
 import type { RecordedRequest, RequestOutcome } from './wire-request.ts';
 
-/** A line of the log that the server's process writes: one when a request came, one when it ended. */
+/** A line of the log that the server's process writes: one when a request arrives and one when it ends. */
 export type RequestLogEntry =
   | (Pick<
       RecordedRequest,

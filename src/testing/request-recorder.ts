@@ -26,7 +26,7 @@ export interface RecordedViolation extends Violation {
   readonly protocol: WireProtocol;
 }
 
-/** Counts requests and keeps them, with what is being answered now. */
+/** Counts and keeps the requests, and knows which are being answered now. */
 export class RequestRecorder {
   readonly requests: RecordedRequest[] = [];
   readonly violations: RecordedViolation[] = [];
@@ -73,7 +73,7 @@ export class RequestRecorder {
     return request;
   }
 
-  /** Keeps the rules of its vendor that a request breaks. */
+  /** Records the rules of its vendor that a request breaks. */
   recordViolations(
     { id, protocol, outcome }: RecordedRequest,
     violations: readonly Violation[],

@@ -9,17 +9,17 @@ interface ResponseParts {
   readonly codec: WireCodec;
   readonly request: RecordedRequest;
   readonly answer: Answer;
-  /** Called when the first byte is about to be sent of an answer that is none of an HTTP error. */
+  /** Prepares the answer. Called just before its first byte is sent, and not for an HTTP error. */
   prepare(): PreparedAnswer;
 }
 
-/** Writes are gathered up to this many characters when nothing has to be waited for. */
+/** The number of characters up to which frames without a wait between them are joined to one write. */
 const GATHER = 65_536;
 
-/** Pings that are written at once where none waits for another. */
+/** The number of pings in one write if there is no wait between them. */
 const FLOOD = 500;
 
-/** Plays an answer, with its times and its fault, on the wire. Ends when the exchange is over. */
+/** Sends an answer with its times and its fault. Resolves when the exchange is over. */
 export async function respond(parts: ResponseParts): Promise<void> {
   const { exchange, answer, request } = parts;
   request.outcome.fault = answer.fault?.kind ?? null;
@@ -30,7 +30,7 @@ export async function respond(parts: ResponseParts): Promise<void> {
   await exchange.ended;
 }
 
-/** The faults that need no answer. False: there is none of them. */
+/** Plays a fault that needs no answer. Returns false if the answer has no such fault. */
 async function failBeforeBody({ exchange, codec, answer }: ResponseParts): Promise<boolean> {
   const { fault } = answer;
   switch (fault?.kind) {
@@ -94,7 +94,7 @@ async function sendStream(parts: ResponseParts): Promise<void> {
   if (plan.ending === 'pings') await dripPings(parts);
 }
 
-/** Sends frames in their time; gives back what of them has not been written yet. */
+/** Sends each frame at its time. Returns the text that has not been written yet. */
 async function sendFrames(
   { exchange, request, answer }: ResponseParts,
   prepared: PreparedAnswer,
@@ -131,7 +131,7 @@ async function dripPings({ exchange, codec, answer }: ResponseParts): Promise<vo
   }
 }
 
-/** The form without events. A fault of the stream breaks the one body in its middle. */
+/** Sends the answer as one JSON body. A fault of the stream breaks the body in its middle. */
 async function sendWhole(parts: ResponseParts): Promise<void> {
   const { exchange, codec, request, answer } = parts;
   const prepared = parts.prepare();
@@ -166,10 +166,10 @@ async function sendWhole(parts: ResponseParts): Promise<void> {
   }
 }
 
-/** How often a fault without end gives a sign, where the script does not say. */
+/** The interval at which an endless fault sends something, if the script does not state one. */
 const DEFAULT_DRIP_MS = 50;
 
-/** When each frame of an answer is due: the wait before it, in milliseconds. */
+/** Computes the wait before each frame of an answer, in milliseconds. */
 export class Pacing {
   private readonly firstMs: number;
   private readonly pieceMs: number;

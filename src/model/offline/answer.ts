@@ -14,7 +14,7 @@ export const HELP = `The offline engine finds places in the workspace: ask, for 
 
 export const NO_TOOLS = `The offline engine answers by searching with FindPlaces or Grep, and this agent has neither. ${CONFIGURE}`;
 
-/** Sentences that say which part of a wish the engine cannot meet. */
+/** The sentences that say which part of a request the engine cannot fulfil. */
 export const LIMITATIONS = {
   change: `The offline engine only searches: it does not write, change or run anything. ${CONFIGURE} These are the places that matter to the request:`,
   judge: `The offline engine only searches: it cannot judge code. ${CONFIGURE} This is what it finds:`,

@@ -14,12 +14,12 @@ export type OfflineStep =
   | { readonly type: 'calls'; readonly calls: readonly PlannedCall[] }
   | { readonly type: 'answer'; readonly text: string };
 
-/** A question is answered within these bounds, whatever its calls return. */
+/** The most rounds of calls for one question. After them the engine answers with what it has found. */
 const MAX_ROUNDS = 6;
 const MAX_CALLS = 25;
-/** Places that an answer shows. */
+/** The number of locations that an answer shows. */
 const SHOWN_PLACES = 3;
-/** Lines of each place that are read, and how many of them stand before its line. */
+/** The number of lines that are read around each location. `LINES_BEFORE` of them are before its line. */
 const READ_LINES = 80;
 const LINES_BEFORE = 20;
 const CHILD_FORM =
@@ -83,7 +83,10 @@ function nextCalls(intent: Intent, situation: Situation): readonly PlannedCall[]
   return findOutcome(situation, 'Grep') === undefined ? grepCall(intent.searchText) : [];
 }
 
-/** The report of the search so far; null when none has succeeded. Without the search tool, Grep's lines are ranked. */
+/**
+ * Returns the report of the search so far; null if no search has succeeded. Without the search tool, the lines
+ * that Grep found are ranked.
+ */
 function searchReport({ searchText }: Intent, situation: Situation): string | null {
   const found = findOutcome(situation, CODE_SEARCH)?.result;
   if (found?.isError === false) return found.text;
@@ -97,7 +100,7 @@ function searchReport({ searchText }: Intent, situation: Situation): string | nu
     : null;
 }
 
-/** Every place is opened before it is cited, so that a model that takes over has its code. */
+/** Plans the call that opens a location before it is cited, so that a model that takes over has its code. */
 function readAround(path: string, line: number): PlannedCall {
   const offset = Math.max(1, line - LINES_BEFORE);
   return { name: 'Read', input: { file_path: path, offset, limit: READ_LINES } };
@@ -139,11 +142,11 @@ function answer(text: string): OfflineStep {
   return { type: 'answer', text };
 }
 
-/** Lines that Grep is asked for: the most that it returns. */
+/** The number of lines that Grep is asked for, which is the most that it returns. */
 const MAX_LINES = 1000;
 const MAX_LINE_NUMBER = 60_000;
 
-/** The Grep call that finds the lines with words of a question; none when it has no words. */
+/** Plans the Grep call that finds the lines with words of a question; empty if the question has none. */
 function grepCall(question: string): readonly PlannedCall[] {
   const { pattern } = new TermFinder(readQuery(question).terms);
   if (pattern === null) return [];
@@ -168,7 +171,7 @@ function rankFoundLines(
   return `${report}\n\nFindPlaces was not available: only the lines that Grep returned were ranked.`;
 }
 
-/** The lines of each file at their numbers; those that Grep did not return are empty. */
+/** Returns the text of each file by path, in which the lines that Grep did not return are empty. */
 function textsByPath(found: string, cwd: string): ReadonlyMap<string, string> {
   const files = new Map<string, string[]>();
   for (const each of found.split('\n')) {

@@ -47,7 +47,7 @@ export const GOOGLE_RULES: readonly StrictRule<GoogleRequest>[] = [
   ...GOOGLE_FUNCTION_RULES,
 ];
 
-/** Checks a body as generateContent does, for the model that stands in the path of the request. */
+/** Checks a body as generateContent does. `model`: the model from the path of the request. */
 export function checkGoogle(body: JsonObject, model: string): readonly Violation[] {
   return applyRules(GOOGLE_RULES, readGoogle(body, model), ({ status, message }) =>
     googleError(status, message),
@@ -82,17 +82,17 @@ export function checkAnthropic(body: JsonObject): readonly Violation[] {
   );
 }
 
-/** The parts of a request that the rules are about. */
+/** The parts of a request that the rules check. */
 export interface CheckedRequest {
   readonly protocol: WireProtocol;
   readonly body: JsonObject;
-  /** Google's requests name it in their path and not in their body. */
+  /** The model of the request, which Google's requests name in their path. */
   readonly model: string;
 }
 
 /**
- * Finds every published rule of the protocol's vendor that a request breaks. The first of them is what the
- * vendor's server would answer; empty: it would take the request.
+ * Finds every published rule of the protocol's vendor that a request breaks. The vendor's server would answer
+ * with the first of them. Empty if it would accept the request.
  */
 export function checkRequest(
   { protocol, body, model }: CheckedRequest,

@@ -5,7 +5,7 @@ import type { WireProtocol } from '../wire-request.ts';
 import type { Breach, StrictRule } from './rule.ts';
 import { readString } from '../wire/read-json.ts';
 
-/** The error body, with the field and the code that OpenAI names. */
+/** Creates the error body with the field and the code that OpenAI names. */
 export function openaiRefusal({
   status,
   path,
@@ -16,7 +16,7 @@ export function openaiRefusal({
   return { error: { ...Object(error), param: path, ...(code === undefined ? {} : { code }) } };
 }
 
-/** Whether a text of the API is of a length that is allowed; nothing is found of what is no string. */
+/** Refuses a text whose length is not allowed. Values of other types are not checked. */
 export function* wrongLength(
   path: string,
   value: JsonValue | undefined,
@@ -33,7 +33,9 @@ export function* wrongLength(
   }
 }
 
-/** Refuses a value that is none of the supported ones. `last` stands before the last of them in the message. */
+/**
+ * Refuses a value that is not supported. `last`: the separator before the last supported value in the message.
+ */
 export function* unsupportedValue(
   path: string,
   value: string,
@@ -95,7 +97,7 @@ export function* emptyList(path: string, value: JsonValue | undefined): Generato
   yield { path, message, code: 'empty_array' };
 }
 
-/** The parameters of a function have to be an object's schema, and each list in it says what it lists. */
+/** Refuses parameters of a function that are not the schema of an object, or contain a list without `items`. */
 export function* wrongParameters(
   path: string,
   name: string,
@@ -123,7 +125,7 @@ export function toolsOf(body: JsonObject): readonly Placed[] {
   return placedObjects(body['tools'], (index) => `tools[${index}]`);
 }
 
-/** The rule of OpenAI's two protocols that a choice among tools needs tools. */
+/** Creates the rule of OpenAI's two protocols that a tool choice needs tools. */
 export function toolChoiceRule(
   protocol: WireProtocol,
   source: string,
@@ -144,13 +146,13 @@ export function toolChoiceRule(
 /** Matches OpenAI's models that reason before they answer. */
 export const REASONS = /^(?:o\d|gpt-(?:[5-9]|\d\d)(?!.*-chat))/;
 
-/** Matches OpenAI's models that do not. Nothing is known of the models of others. */
+/** Matches OpenAI's models that do not reason. The models of other vendors are not known. */
 const ANSWERS_AT_ONCE = /^(?:gpt-[34]|chatgpt-|gpt-5.*-chat)/;
 
-/** Parameters that control how a token is chosen, which models that reason do for themselves. */
+/** The parameters for the choice of tokens, which models that reason do not accept. */
 const SAMPLING = ['temperature', 'top_p'];
 
-/** Finds parameters that the API has and the requested model has not, in both protocols of OpenAI. */
+/** Refuses parameters of OpenAI's two protocols that the requested model does not support. */
 export function* parametersOfOtherModels(body: JsonObject): Generator<Breach> {
   const model = readString(body['model']);
   if (REASONS.test(model)) {
@@ -168,7 +170,7 @@ export function* parametersOfOtherModels(body: JsonObject): Generator<Breach> {
   }
 }
 
-/** Refuses a parameter of the API that the requested model does not have. */
+/** Creates the refusal of a parameter that the requested model does not support. */
 export function unsupported(path: string) {
   const message = `Unsupported parameter: '${path}' is not supported with this model.`;
   return { path, message, code: 'unsupported_parameter' } as const;

@@ -10,7 +10,10 @@ export function isList(value: JsonValue | undefined): value is readonly JsonValu
   return Array.isArray(value);
 }
 
-/** The objects of a list with their paths; `pathOf` gives the path of an index. Empty if it is no list. */
+/**
+ * Returns the objects of a list with their paths. `pathOf` returns the path of an index. Empty if the value is
+ * no list.
+ */
 export function placedObjects(
   value: JsonValue | undefined,
   pathOf: (index: number) => string,
@@ -21,12 +24,12 @@ export function placedObjects(
   );
 }
 
-/** The keys of an object that are set and not among the known ones. */
+/** Returns the keys of an object that are set and not known. */
 export function unknownKeys(value: JsonObject, known: readonly string[]): readonly string[] {
   return Object.keys(value).filter((key) => value[key] !== undefined && !known.includes(key));
 }
 
-/** The items whose value, such as an id, an earlier item of the list has. */
+/** Returns the items that have the same value, such as an id, as an earlier item of the list. */
 export function repeatedItems<T>(items: readonly T[], valueOf: (item: T) => unknown): readonly T[] {
   const seen = new Set<unknown>();
   return items.filter((item) => {
@@ -37,7 +40,7 @@ export function repeatedItems<T>(items: readonly T[], valueOf: (item: T) => unkn
   });
 }
 
-/** Lists names in quotes for a message. `last` stands before the last one. */
+/** Lists names in quotes for a message. `last`: the separator before the last one. */
 export function quoteNames(names: readonly string[], last = ', '): string {
   const quoted = names.map((name) => `'${name}'`);
   return [quoted.slice(0, -1).join(', '), ...quoted.slice(-1)]
@@ -52,7 +55,7 @@ export function jsonType(value: JsonValue | undefined): string {
   return typeof value === 'object' ? 'object' : typeof value;
 }
 
-/** Every schema of a JSON Schema, the root included, with the keys that lead to it. */
+/** Yields each schema in a JSON Schema, including the root, with the keys that lead to it. */
 export function* eachSchema(
   schema: JsonObject,
   path: readonly string[] = [],
@@ -78,7 +81,7 @@ export function* eachSchema(
   }
 }
 
-/** The paths of all strings and keys that hold half of a surrogate pair, which no valid UTF-8 can carry. */
+/** Yields the paths of all strings and keys with half of a surrogate pair, which valid UTF-8 cannot contain. */
 export function* loneSurrogates(value: JsonValue | undefined, path = ''): Generator<string> {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) yield path;

@@ -50,7 +50,10 @@ function* blockFrames(
   yield frame('content', { type: 'content_block_stop', index });
 }
 
-/** The signature, and the empty delta before a call's arguments, are none. */
+/**
+ * Returns true if a delta is a piece of content. The signature and the empty delta before a call's arguments
+ * are none.
+ */
 function isPiece(delta: JsonObject): boolean {
   return delta['type'] !== 'signature_delta' && delta['partial_json'] !== '';
 }
@@ -93,7 +96,10 @@ function messageHead(answer: PreparedAnswer, request: ParsedBody): JsonObject {
   };
 }
 
-/** A real one is opaque and must come back unchanged; this one is told apart by its answer. */
+/**
+ * Creates the signature of a thought. A real one is opaque and must come back unchanged; this one names its
+ * answer.
+ */
 function signature(answer: PreparedAnswer): string {
   return `sig_${answer.id}`;
 }

@@ -4,8 +4,8 @@ import type { ParsedBody } from '../wire-request.ts';
 import { sse, type Frame, type PreparedAnswer } from './codec.ts';
 
 /**
- * https://platform.openai.com/docs/api-reference/chat-streaming. Thinking goes as
- * `reasoning_content`, the field of compatible servers; OpenAI itself sends none here.
+ * Writes a stream of https://platform.openai.com/docs/api-reference/chat-streaming. Thinking is sent as
+ * `reasoning_content`, the field of compatible servers. OpenAI itself sends none.
  */
 export function* chatFrames(answer: PreparedAnswer, request: ParsedBody): Generator<Frame> {
   const head = chunkHead(answer, request);
@@ -85,7 +85,7 @@ function chatUsage(usage: Usage): JsonObject {
   };
 }
 
-/** The body of an HTTP error, alike for Responses and Chat Completions. */
+/** Creates the body of an HTTP error, which is the same for Responses and Chat Completions. */
 export function openaiError(status: number, message: string): JsonObject {
   return { error: { message, type: errorType(status), param: null, code: errorCode(status) } };
 }

@@ -31,12 +31,12 @@ export function parseChat(body: JsonObject): ParsedBody {
   };
 }
 
-/** `developer` is what newer OpenAI models call `system`. */
+/** Returns true for a system message. Newer OpenAI models call its role `developer`. */
 export function isSystem(message: JsonObject): boolean {
   return message['role'] === 'system' || message['role'] === 'developer';
 }
 
-/** A word, or an object whose `type` is the word. */
+/** Reads a tool choice, which is a word or an object with the word as its `type`. */
 export function openaiToolChoice(choice: JsonValue | undefined): string | null {
   return readString(choice) || readString(readObject(choice)['type']) || null;
 }
@@ -58,7 +58,7 @@ function parseMessage(message: JsonObject): WireMessage {
   return { role, text, toolCalls, toolResults: [], ...attachmentsIn(message['content']) };
 }
 
-/** Results come as one message each: those of one answer become one. */
+/** Joins the results of one answer, which are sent as one message each, to one message. */
 export function joinResults(messages: readonly WireMessage[]): readonly WireMessage[] {
   const joined: WireMessage[] = [];
   for (const message of messages) {

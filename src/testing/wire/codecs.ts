@@ -9,7 +9,7 @@ import { googleBlocks, parseGoogle } from './google-request.ts';
 import { responsesErrorEvent, responsesFrames, responsesWhole } from './responses-answer.ts';
 import { parseResponses, responsesBlocks } from './responses-request.ts';
 
-/** Where a protocol has no ping of its own, a comment: readers of events must skip it. */
+/** The ping of a protocol that has none of its own: a comment, which readers of events must skip. */
 const COMMENT_PING = ': ping\n\n';
 
 export const CODECS: Readonly<Record<WireProtocol, WireCodec>> = {

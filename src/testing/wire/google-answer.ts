@@ -5,8 +5,8 @@ import { sse, type Frame, type PreparedAnswer } from './codec.ts';
 import { parseOrKeep } from './read-json.ts';
 
 /**
- * https://ai.google.dev/api/generate-content. Each event is a whole response with the next parts;
- * a call comes in one part. One that is cut or broken never comes: the finish reason tells of it.
+ * Writes a stream of https://ai.google.dev/api/generate-content. Each event is a complete response with the
+ * next parts, and a call is one part. A call that is cut or broken is never sent; the finish reason reports it.
  */
 export function* googleFrames(answer: PreparedAnswer, request: ParsedBody): Generator<Frame> {
   const chunk = (part: JsonObject): Frame => {
@@ -29,7 +29,7 @@ export function googleWhole(answer: PreparedAnswer, request: ParsedBody): JsonOb
   return lastResponse(answer, request, parts);
 }
 
-/** The first call carries the signature that has to come back with it. */
+/** Creates the parts for the calls. The first one has the signature that must come back with it. */
 function callParts(answer: PreparedAnswer): readonly JsonObject[] {
   const calls = answer.calls.filter((call) => call.state === 'whole');
   const thoughtSignature = btoa(`sig_${answer.id}`);

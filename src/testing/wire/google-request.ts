@@ -4,7 +4,10 @@ import { attachmentsIn, readTool, splitUserMessage } from './message-parts.ts';
 import { type PromptBlock, partBlocks, promptBlock } from './codec.ts';
 import { contentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
 
-/** https://ai.google.dev/api/generate-content. Model and streaming stand in the path. */
+/**
+ * Parses a request of https://ai.google.dev/api/generate-content, with the model and the kind of answer in its
+ * path.
+ */
 export function parseGoogle(body: JsonObject, path: string): ParsedBody {
   const systemParts = systemContent(body).map((part) => readString(part['text']));
   const calling = readObject(readObject(body['toolConfig'])['functionCallingConfig']);
@@ -51,7 +54,7 @@ function fieldsOf(parts: readonly JsonObject[], field: string): readonly JsonObj
   return parts.flatMap(({ [field]: value }) => (value === undefined ? [] : [readObject(value)]));
 }
 
-/** The response object is free in form; `error`, `content` and `output` are the usual keys. */
+/** Parses a function response. Its object has any form; `error`, `content` and `output` are the usual keys. */
 function parseResult(result: JsonObject) {
   const response = readObject(result['response']);
   const value = response['error'] ?? response['content'] ?? response['output'] ?? response;

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { WireAttachment, WireMessage, WireTool, WireToolResult } from '../wire-request.ts';
 import { readObject, readObjects, readString } from './read-json.ts';
 
-/** The images and documents among the parts of a message or a result; a field for where there are any. */
+/** Returns the images and documents among the parts of a message or a result, as a field if there are any. */
 export function attachmentsIn(content: JsonValue | undefined): {
   readonly attachments?: readonly WireAttachment[];
 } {
@@ -10,7 +10,7 @@ export function attachmentsIn(content: JsonValue | undefined): {
   return attachments.length === 0 ? {} : { attachments };
 }
 
-/** Of any of the four protocols: they name different things. */
+/** Reads an attachment of any of the four protocols, whose part types all differ; null if a part is none. */
 function attachmentOf(part: JsonObject): WireAttachment | null {
   switch (part['type']) {
     case 'image':

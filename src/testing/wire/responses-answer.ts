@@ -34,7 +34,7 @@ export function* responsesFrames(answer: PreparedAnswer, request: ParsedBody): G
 
 type ItemEvent = Event & { readonly item?: JsonObject };
 
-/** The events of each output item in turn; the last one carries the item as it ended. */
+/** Yields the events of each output item in turn. The last event of an item contains the complete item. */
 function* itemStreams(answer: PreparedAnswer): Generator<Iterable<ItemEvent>> {
   if (answer.thinking !== null) yield reasoningEvents(`rs_${answer.id}`, answer.thinking);
   if (answer.text !== null) yield messageEvents(`msg_${answer.id}`, answer.text);
@@ -59,7 +59,10 @@ function* reasoningEvents(id: string, pieces: Iterable<string>): Generator<ItemE
   yield { type: 'response.output_item.done', item: reasoningItem(id, [part]) };
 }
 
-/** `encrypted_content` is opaque and must come back unchanged; here it is told apart by its item. */
+/**
+ * Creates a reasoning item. Its `encrypted_content` is opaque and must come back unchanged; here it names its
+ * item.
+ */
 function reasoningItem(id: string, summary: readonly JsonObject[]): JsonObject {
   return { id, type: 'reasoning', summary, encrypted_content: `enc_${id}` };
 }

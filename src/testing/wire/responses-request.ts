@@ -31,7 +31,7 @@ function inputItems(body: JsonObject): readonly JsonObject[] {
   return [{ role: 'user', content: body['input'] }];
 }
 
-/** Reasoning items and references to stored ones carry nothing that a test reads. */
+/** Parses an item. Reasoning and references to stored items contain nothing that a test reads. */
 function parseItem(item: JsonObject): readonly WireMessage[] {
   switch (item['type']) {
     case 'function_call': {
@@ -56,7 +56,7 @@ function parseItem(item: JsonObject): readonly WireMessage[] {
   }
 }
 
-/** Text and calls of one answer are items of their own: joined, they are one message. */
+/** Joins the texts and calls of one answer, which are separate items, to one message. */
 function joinAnswers(messages: readonly WireMessage[]): readonly WireMessage[] {
   const joined: WireMessage[] = [];
   for (const message of messages) {

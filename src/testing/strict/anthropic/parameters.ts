@@ -30,11 +30,11 @@ const TOOL_FIELDS = listNames(`
 const MOST_CACHE_MARKS = 4;
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-/** The rules for what stands beside the messages. */
+/** The rules for the parameters of a request other than its messages. */
 export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/required-parameters',
-    requirement: 'The model and the most tokens of the answer are given.',
+    requirement: 'The request names the model and the limit on the answer.',
     source: 'https://platform.claude.com/docs/en/api/messages',
     *find({ body }) {
       if (readString(body['model']) === '')
@@ -49,7 +49,7 @@ export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] 
   },
   {
     id: 'anthropic/known-fields',
-    requirement: 'There are no fields that the API does not know.',
+    requirement: 'All fields are known to the API.',
     source: 'https://platform.claude.com/docs/en/api/messages',
     *find(request) {
       yield* unexpected({ path: '', value: request.body }, PARAMETERS);
@@ -88,7 +88,7 @@ export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] 
   },
   {
     id: 'anthropic/tool-name-form',
-    requirement: 'The name of a tool is of 1 to 128 letters, digits, _ and -.',
+    requirement: 'The name of a tool has 1 to 128 letters, digits, _ and -.',
     source: 'https://github.com/home-assistant/core/issues/147760',
     *find(request) {
       for (const { path, value } of clientTools(request)) {
@@ -152,13 +152,14 @@ export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] 
   },
 ];
 
-/** Thinking and its limits: https://platform.claude.com/docs/en/build-with-claude/extended-thinking. */
+/** The page about thinking and its limits. */
 const THINKING_PAGE = 'https://platform.claude.com/docs/en/build-with-claude/extended-thinking';
 
 export const ANTHROPIC_THINKING_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/thinking-budget',
-    requirement: 'Thinking has a budget of at least 1024 tokens and of less than the whole answer.',
+    requirement:
+      'The thinking budget is at least 1024 tokens and less than the limit on the answer.',
     source: THINKING_PAGE,
     *find({ body, thinking }) {
       if (thinking !== 'enabled') return;
@@ -176,7 +177,7 @@ export const ANTHROPIC_THINKING_PARAMETER_RULES: readonly StrictRule<AnthropicRe
   },
   {
     id: 'anthropic/thinking-sampling',
-    requirement: 'With thinking there is no temperature but 1, no top_k, and no forced tool.',
+    requirement: 'With thinking, the temperature is 1, and there is no top_k and no forced tool.',
     source: THINKING_PAGE,
     *find({ body, thinking }) {
       if (thinking !== 'enabled' && thinking !== 'adaptive') return;
@@ -196,7 +197,7 @@ export const ANTHROPIC_THINKING_PARAMETER_RULES: readonly StrictRule<AnthropicRe
   },
 ];
 
-/** The tools that the client runs; those of the vendor have a type. */
+/** Returns the tools that the client runs. Tools of the vendor have a type. */
 function clientTools({ body }: AnthropicRequest): readonly Placed[] {
   return placedObjects(body['tools'], (index) => `tools.${index}`).filter(
     ({ value }) => value['type'] === undefined || value['type'] === 'custom',

@@ -24,13 +24,13 @@ export interface Turn {
   readonly blocks: readonly Block[];
 }
 
-/** The body of a request to the Messages API, taken apart. */
+/** The parsed body of a request to the Messages API. */
 export interface AnthropicRequest {
   readonly body: JsonObject;
   readonly model: string;
   readonly messages: readonly AnthropicMessage[];
   readonly turns: readonly Turn[];
-  /** `enabled`, `adaptive` or `disabled`; empty: nothing is said of it. */
+  /** The kind of thinking: `enabled`, `adaptive` or `disabled`. Empty if the request does not state it. */
   readonly thinking: string;
 }
 
@@ -75,7 +75,7 @@ function joinTurns(messages: readonly AnthropicMessage[]): readonly Turn[] {
   return turns;
 }
 
-/** The content blocks inside of a tool's result. */
+/** Returns the content blocks inside a tool's result. */
 function resultBlocks({ path, type, value, message }: Block): readonly Block[] {
   if (type !== 'tool_result') return [];
   return placedObjects(value['content'], (at) => `${path}.content.${at}`).map((inner) =>
@@ -83,7 +83,7 @@ function resultBlocks({ path, type, value, message }: Block): readonly Block[] {
   );
 }
 
-/** All content blocks of all messages, those inside of results included. */
+/** Returns all content blocks of all messages, including those inside results. */
 export function allBlocks({ messages }: AnthropicRequest): readonly Block[] {
   return messages.flatMap(({ blocks }) =>
     blocks.flatMap((block) => [block, ...resultBlocks(block)]),

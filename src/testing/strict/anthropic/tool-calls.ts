@@ -11,7 +11,7 @@ export const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/tool-use-id-form',
-    requirement: 'The id of a call is of letters, digits, _ and - alone, and not empty.',
+    requirement: 'The id of a call is not empty and has only letters, digits, _ and -.',
     source: 'https://github.com/anomalyco/opencode/issues/1279',
     *find(request) {
       yield* mismatches(blocksOf(request, 'tool_use'), 'id', ID);
@@ -30,7 +30,7 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
   },
   {
     id: 'anthropic/tool-use-name-form',
-    requirement: 'The name of a called tool is of 1 to 128 letters, digits, _ and -.',
+    requirement: 'The name of a called tool has 1 to 128 letters, digits, _ and -.',
     source: 'https://github.com/home-assistant/core/issues/140005',
     find: (request) => mismatches(blocksOf(request, 'tool_use'), 'name', NAME),
   },
@@ -60,8 +60,7 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
   },
   {
     id: 'anthropic/tool-results-first',
-    requirement:
-      'The results of calls come before everything else that the user says after the calls.',
+    requirement: 'The results of calls come before all other content after the calls.',
     source: 'https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls',
     *find({ turns }) {
       for (const [index, turn] of turns.entries()) {
@@ -105,7 +104,7 @@ export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] 
   {
     id: 'anthropic/tool-use-last',
     requirement:
-      'Nothing comes after the calls of an answer: the server takes it for an answer that is begun anew.',
+      'Nothing comes after the calls of an answer: the server would take it for a new answer.',
     source:
       'https://github.com/anomalyco/opencode/blob/dev/packages/llm/test/fixtures/recordings/anthropic-messages/rejects-malformed-assistant-tool-order-without-patch.json',
     *find({ turns }) {

@@ -13,7 +13,7 @@ const PARTS_OF_ROLE: Readonly<Record<string, readonly string[]>> = {
   tool: ['text'],
 };
 
-/** The rules for messages and for what they hold. */
+/** The rules for messages and their content. */
 export const CHAT_CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'chat/messages-present',
@@ -76,7 +76,7 @@ export const CHAT_CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'chat/part-fits-role',
     requirement:
-      'A message holds only the parts that its role may have: images and files only a message of the user.',
+      'A message contains only parts that its role may have: images and files only in user messages.',
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
     *find({ messages }) {
       for (const { path, role, value } of messages) {
@@ -89,7 +89,7 @@ export const CHAT_CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'chat/text-part-not-empty',
     requirement:
-      'A text part of the user is not empty: models of other vendors behind this protocol refuse it.',
+      'No text part of a user message is empty: models of other vendors with this protocol refuse it.',
     source: 'https://github.com/RooCodeInc/Roo-Code/pull/10728',
     *find({ messages }) {
       for (const { path, role, value } of messages) {

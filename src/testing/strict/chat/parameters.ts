@@ -25,20 +25,22 @@ const MESSAGE_FIELDS = listNames(`
   role content name tool_calls tool_call_id refusal audio function_call
 `);
 
-/** Added by vendors of open models, and taken or passed over by most servers but OpenAI's own. */
+/**
+ * The fields that vendors of open models have added, which most servers accept or ignore, but not OpenAI's own.
+ */
 const VENDOR_MESSAGE_FIELDS = ['reasoning_content'];
 
 const CALL_FIELDS = ['id', 'type', 'function'];
 const FUNCTION_FIELDS = ['name', 'arguments'];
 
-/** Google's, for the signature of a call; servers that pass calls on to it have it, too. */
+/** The field in which Google's server, and gateways to it, expect the signature of a call. */
 const VENDOR_CALL_FIELDS = ['extra_content'];
 
-/** The rules for what stands beside the messages. */
+/** The rules for the parameters of a request other than its messages. */
 export const CHAT_PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'chat/model-present',
-    requirement: 'The model is named.',
+    requirement: 'The request names the model.',
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
     *find({ model }) {
       if (model !== '') return;
@@ -47,7 +49,7 @@ export const CHAT_PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'chat/known-fields',
-    requirement: 'There are no fields that the server does not know.',
+    requirement: 'All fields are known to the server.',
     source: 'https://github.com/coroot/coroot/issues/698',
     *find({ body, messages, options: { chatServer } }) {
       for (const key of unknownKeys(body, PARAMETERS)) {
@@ -64,7 +66,7 @@ export const CHAT_PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'chat/known-call-fields',
-    requirement: 'A call has no fields that the server does not know.',
+    requirement: 'All fields of a call are known to the server.',
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
     *find({ messages, options: { chatServer } }) {
       const vendors = chatServer === 'openai' ? [] : VENDOR_CALL_FIELDS;
@@ -82,7 +84,7 @@ export const CHAT_PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'chat/refused-parameter',
-    requirement: 'There is no parameter that this server refuses.',
+    requirement: 'The request has no parameter that this server refuses.',
     source: 'https://github.com/anomalyco/opencode/issues/4698',
     *find({ body, messages, options: { refusedParameters = [] } }) {
       for (const name of refusedParameters) {
@@ -120,7 +122,7 @@ export const CHAT_PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'chat/tool-name-form',
-    requirement: 'The name of a tool is of 1 to 64 letters, digits, _ and -.',
+    requirement: 'The name of a tool has 1 to 64 letters, digits, _ and -.',
     source: 'https://github.com/home-assistant/core/issues/121325',
     *find({ body }) {
       for (const { path, value } of toolsOf(body)) {

@@ -12,7 +12,7 @@ export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'chat/calls-answered',
     requirement:
-      'A message with calls is followed by a tool message for each of them, before any other message.',
+      'A message with calls is followed by a tool message for each call before any other message.',
     source: 'https://github.com/aliasrobotics/cai/issues/111',
     *find({ messages }) {
       for (const { path, index, calls } of messages) {
@@ -79,7 +79,7 @@ export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'chat/function-name-form',
-    requirement: 'The name of a called function is of 1 to 64 letters, digits, _ and -.',
+    requirement: 'The name of a called function has 1 to 64 letters, digits, _ and -.',
     source: 'https://github.com/mcp-use/mcp-use/issues/90',
     *find({ messages }) {
       for (const call of messages.flatMap(({ calls }) => calls)) {
@@ -90,7 +90,7 @@ export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'chat/arguments-json-text',
     requirement:
-      'The arguments of a call are the text of a JSON object: chat templates take them apart.',
+      'The arguments of a call are the text of a JSON object: chat templates parse them.',
     source: 'https://github.com/QwenLM/Qwen3-Coder/issues/444',
     *find({ messages }) {
       for (const call of messages.flatMap(({ calls }) => calls)) {

@@ -25,7 +25,7 @@ const MISTRAL_MESSAGE_FIELDS: Readonly<Record<string, readonly string[]>> = {
 const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'mistral/call-id-form',
-    requirement: 'The id of a call is of exactly 9 letters and digits.',
+    requirement: 'The id of a call has exactly 9 letters and digits.',
     source: 'https://github.com/anomalyco/opencode/issues/1680',
     *find({ messages }) {
       for (const { path, role, value, calls } of messages) {
@@ -44,7 +44,7 @@ const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'mistral/message-order',
     requirement:
-      'An answer of the assistant stands between results of calls and the next message of the user.',
+      'An assistant message comes between the results of calls and the next user message.',
     source: 'https://github.com/avante-corp/avante.nvim/pull/2695',
     *find({ messages }) {
       for (const [index, { path, role }] of messages.entries()) {
@@ -56,7 +56,7 @@ const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'mistral/answer-not-empty',
-    requirement: 'An answer of the assistant has content or calls.',
+    requirement: 'An assistant message has content or calls.',
     source: 'https://docs.mistral.ai/capabilities/function_calling/',
     *find({ messages }) {
       for (const { path, role, value, calls } of messages) {
@@ -70,7 +70,7 @@ const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'mistral/last-message',
-    requirement: 'The last message is of the user or the result of a call.',
+    requirement: 'The last message is a user message or the result of a call.',
     source: 'https://github.com/anomalyco/opencode/issues/19115',
     *find({ messages }) {
       const last = messages.at(-1);
@@ -117,7 +117,7 @@ const DEEPSEEK_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'deepseek/reasoning-with-calls',
     requirement:
-      'In thinking mode an answer that makes calls has its reasoning_content, be it empty.',
+      'In thinking mode an answer with calls has its reasoning_content, which may be empty.',
     source: 'https://github.com/hotovo/aider-desk/issues/529',
     *find({ body, model, messages }) {
       if (model === 'deepseek-chat' || readObject(body['thinking'])['type'] === 'disabled') return;
@@ -130,7 +130,7 @@ const DEEPSEEK_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'deepseek/text-only',
-    requirement: 'Messages hold text alone.',
+    requirement: 'Messages contain only text.',
     source: 'https://github.com/nesquena/hermes-webui/issues/2297',
     *find({ messages }) {
       for (const { path, index, value } of messages) {
@@ -152,7 +152,7 @@ const GOOGLE_CHAT_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'google-chat/signature-present',
     requirement:
-      'Since the last words of the user, the first call of each answer of Gemini 3 and later has its signature.',
+      'After the last user message, the first call of each answer of Gemini 3 and later has its signature.',
     source: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
     *find({ model, messages }) {
       if (!CHECKS_SIGNATURES.test(model)) return;
@@ -173,7 +173,7 @@ const GOOGLE_CHAT_RULES: readonly StrictRule<ChatRequest>[] = [
 const OPENAI_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'openai/parameters-of-model',
-    requirement: 'There is no parameter that the requested model does not support.',
+    requirement: 'The requested model supports all parameters.',
     source: 'https://github.com/griptape-ai/ComfyUI-Griptape/issues/312',
     *find({ body, model }) {
       yield* parametersOfOtherModels(body);
@@ -198,7 +198,7 @@ const COMPATIBLE_RULES: readonly StrictRule<ChatRequest>[] = [
   },
 ];
 
-/** The rules that a server has beside those of all. */
+/** The rules that a server has in addition to those of all servers. */
 export const CHAT_SERVER_RULES: Readonly<Record<ChatServer, readonly StrictRule<ChatRequest>[]>> = {
   openai: OPENAI_RULES,
   compatible: COMPATIBLE_RULES,

@@ -42,7 +42,7 @@ export const GOOGLE_CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
   },
   {
     id: 'google/first-content-of-user',
-    requirement: 'The first content is of the user.',
+    requirement: 'The first content is a user content.',
     source: 'https://github.com/google-gemini/gemini-cli/issues/11814',
     *find({ contents }) {
       if (contents[0]?.role !== 'model') return;
@@ -52,7 +52,7 @@ export const GOOGLE_CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
   },
   {
     id: 'google/last-content-of-user',
-    requirement: 'The last content is of the user.',
+    requirement: 'The last content is a user content.',
     source: 'https://github.com/crewAIInc/crewAI/pull/6973',
     *find({ contents }) {
       const last = contents.at(-1);
@@ -76,7 +76,7 @@ export const GOOGLE_CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
   },
   {
     id: 'google/part-has-data',
-    requirement: 'A part holds one thing, and a text is not empty unless it carries a signature.',
+    requirement: 'A part has one kind of data, and a text is not empty unless it has a signature.',
     source: 'https://github.com/router-for-me/CLIProxyAPI/issues/1292',
     *find({ body, contents }) {
       const { parts } = readObject(body['systemInstruction']);

@@ -19,11 +19,11 @@ const SCHEMA_FIELDS = listNames(`
   maximum
 `);
 
-/** The rules for what stands beside the contents. */
+/** The rules for the parameters of a request other than its contents. */
 export const GOOGLE_PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
   {
     id: 'google/known-fields',
-    requirement: 'There are no parameters that the API does not know.',
+    requirement: 'All parameters are known to the API.',
     source: 'https://ai.google.dev/api/generate-content',
     *find({ body }) {
       for (const key of unknownKeys(body, PARAMETERS)) {
@@ -72,7 +72,7 @@ export const GOOGLE_PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
   {
     id: 'google/schema-keywords',
     requirement:
-      'The parameters of a function have only the keywords of Google’s Schema, one type each, and their lists say what they list.',
+      'The parameters of a function have only the keywords of Google’s Schema, one type each, and lists have items.',
     source: 'https://github.com/openswarm-ai/openswarm/issues/24',
     *find({ functions }) {
       for (const { path, value } of functions) {

@@ -12,7 +12,10 @@ import {
 import { isList, repeatedItems, unknownKeys } from '../read.ts';
 import { itemsOf, type ResponsesRequest } from './request.ts';
 
-/** The items that a client which runs its own tools sends: https://platform.openai.com/docs/api-reference/responses/create */
+/**
+ * The fields of the items that a client with tools of its own sends:
+ * https://platform.openai.com/docs/api-reference/responses/create
+ */
 const ITEM_FIELDS: Readonly<Record<string, readonly string[]>> = {
   message: ['type', 'id', 'status', 'role', 'content', 'phase'],
   function_call: ['type', 'id', 'status', 'call_id', 'name', 'namespace', 'arguments'],
@@ -81,7 +84,7 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
   {
     id: 'responses/message-content',
     requirement:
-      'A message holds text or parts that its role may have, and no empty list of parts.',
+      'A message contains text or parts that its role may have, and no empty list of parts.',
     source: 'https://platform.openai.com/docs/api-reference/responses/create',
     *find(request) {
       for (const { path, role, value } of itemsOf(request, 'message')) {
@@ -98,7 +101,7 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
   {
     id: 'responses/item-id-form',
     requirement:
-      'The id of an item is of 1 to 64 letters, digits, _ and -, and begins as its type demands.',
+      'The id of an item has 1 to 64 letters, digits, _ and -, and begins with the prefix of its type.',
     source: 'https://github.com/nodetool-ai/nodetool/pull/4252',
     *find({ items }) {
       for (const { path, type, value } of items) {
@@ -143,7 +146,7 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
   },
   {
     id: 'responses/function-name-form',
-    requirement: 'The name of a called function is of 1 to 64 letters, digits, _ and -.',
+    requirement: 'The name of a called function has 1 to 64 letters, digits, _ and -.',
     source: 'https://github.com/NousResearch/hermes-agent/issues/31666',
     *find(request) {
       for (const { path, value } of itemsOf(request, 'function_call')) {

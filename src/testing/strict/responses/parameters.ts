@@ -23,11 +23,11 @@ const PARAMETERS = listNames(`
 const LONGEST_CACHE_KEY = 64;
 const LEAST_OUTPUT_TOKENS = 16;
 
-/** The rules for what stands beside the input. */
+/** The rules for the parameters of a request other than its input. */
 export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] = [
   {
     id: 'responses/required-parameters',
-    requirement: 'The model is named, and there is input.',
+    requirement: 'The request names the model and has input.',
     source: 'https://platform.openai.com/docs/api-reference/responses/create',
     *find({ body }) {
       const code = 'missing_required_parameter';
@@ -43,7 +43,7 @@ export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] 
   },
   {
     id: 'responses/known-fields',
-    requirement: 'There are no parameters that the API does not know.',
+    requirement: 'All parameters are known to the API.',
     source: 'https://platform.openai.com/docs/api-reference/responses/create',
     *find({ body }) {
       for (const key of unknownKeys(body, PARAMETERS)) {
@@ -53,7 +53,7 @@ export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] 
   },
   {
     id: 'responses/refused-parameter',
-    requirement: 'There is no parameter that this server refuses.',
+    requirement: 'The request has no parameter that this server refuses.',
     source: 'https://github.com/automazeio/vibeproxy/issues/311',
     *find({ body, options: { refusedParameters = [] } }) {
       for (const name of refusedParameters) {
@@ -65,7 +65,7 @@ export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] 
   },
   {
     id: 'responses/parameters-of-model',
-    requirement: 'There is no parameter that the requested model does not support.',
+    requirement: 'The requested model supports all parameters.',
     source: 'https://github.com/BerriAI/litellm/pull/38842',
     find: ({ body }) => parametersOfOtherModels(body),
   },
@@ -107,7 +107,7 @@ export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] 
   },
   {
     id: 'responses/tool-name-form',
-    requirement: 'The name of a function is of 1 to 64 letters, digits, _ and -.',
+    requirement: 'The name of a function has 1 to 64 letters, digits, _ and -.',
     source: 'https://github.com/anomalyco/opencode/issues/43714',
     *find({ body }) {
       for (const { path, value } of toolsOf(body)) {
