@@ -5,7 +5,7 @@ import {
   discoverProviders,
   describeUnusedLlmVariables,
   type ConfiguredProvider,
-  createProvider,
+  createKeylessProvider,
 } from './providers/providers.ts';
 import { OFFLINE, type ModelSetup } from './selection/choose-model.ts';
 import type { HttpFetch } from '../sys/http/http-types.ts';
@@ -51,12 +51,7 @@ const LOCAL_PROBE_MS = 50;
 /** The time limit for the model list of a configured server. */
 const LIST_MS = 2000;
 
-interface LocalPorts {
-  readonly ollama: string;
-  readonly lmStudio: string;
-}
-
-const PORTS: LocalPorts = { ollama: OLLAMA_PORT, lmStudio: LM_STUDIO_PORT };
+const PORTS = { ollama: OLLAMA_PORT, lmStudio: LM_STUDIO_PORT };
 
 /**
  * Finds Ollama and LM Studio on this machine if they answer within 50 ms and have a model. To be called only
@@ -64,7 +59,7 @@ const PORTS: LocalPorts = { ollama: OLLAMA_PORT, lmStudio: LM_STUDIO_PORT };
  */
 export async function discoverLocalServers(
   fetch: HttpFetch,
-  ports: LocalPorts = PORTS,
+  ports: Readonly<typeof PORTS> = PORTS,
 ): Promise<readonly ConfiguredProvider[]> {
   const signal = AbortSignal.timeout(LOCAL_PROBE_MS);
   const found = await Promise.all([
@@ -81,14 +76,7 @@ async function askLocal(
   signal: AbortSignal,
 ): Promise<ConfiguredProvider | null> {
   const url = { url: new URL(`http://127.0.0.1:${port}/v1`), endpoint: 'openai-chat' as const };
-  const provider = createProvider({
-    name,
-    protocol: 'openai-chat',
-    url,
-    key: { apiKey: null },
-    source: `found on port ${port}`,
-    vendor: null,
-  });
+  const provider = createKeylessProvider(name, url, `found on port ${port}`);
   const models = await listModels(provider, fetch, signal);
   return models === null || models.length === 0 ? null : addModels(provider, models);
 }

@@ -34,9 +34,9 @@ export function assertAppendOnly(earlier: Comparable, later: Comparable): void {
   const before = canonicalPrefix(earlier);
   const after = canonicalPrefix(later);
   const names = `request ${later.id} against request ${earlier.id}`;
-  assertPrefix(before.tools, after.tools, `tools of ${names}`);
-  assertPrefix(before.system, after.system, `system of ${names}`);
-  assertPrefix(before.messages, after.messages, `messages of ${names}`);
+  for (const section of ['tools', 'system', 'messages'] as const) {
+    assertPrefix(before[section], after[section], `${section} of ${names}`);
+  }
   assertSameCount(before.tools, after.tools, `tools of ${names}`);
   assertSameCount(before.system, after.system, `system parts of ${names}`);
 }

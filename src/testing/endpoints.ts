@@ -25,14 +25,11 @@ export function environmentFor(
   protocol: WireProtocol,
   { url, model }: { readonly url: string; readonly model: string },
 ): Record<string, string> {
-  switch (protocol) {
-    case 'anthropic':
-      return { ANTHROPIC_API_KEY: API_KEY, ANTHROPIC_BASE_URL: url };
-    case 'responses':
-      return { OPENAI_API_KEY: API_KEY, OPENAI_BASE_URL: `${url}/v1/responses` };
-    case 'chat':
-      return { LLM_API_KEY: API_KEY, LLM_BASE_URL: `${url}/v1`, LLM_MODEL_ID: model };
-    case 'google':
-      return { GEMINI_API_KEY: API_KEY, GOOGLE_GEMINI_BASE_URL: url };
-  }
+  const environments: Record<WireProtocol, Record<string, string>> = {
+    anthropic: { ANTHROPIC_API_KEY: API_KEY, ANTHROPIC_BASE_URL: url },
+    responses: { OPENAI_API_KEY: API_KEY, OPENAI_BASE_URL: `${url}/v1/responses` },
+    chat: { LLM_API_KEY: API_KEY, LLM_BASE_URL: `${url}/v1`, LLM_MODEL_ID: model },
+    google: { GEMINI_API_KEY: API_KEY, GOOGLE_GEMINI_BASE_URL: url },
+  };
+  return environments[protocol];
 }

@@ -298,14 +298,15 @@ function fromVendorVariables(vendor: Vendor, env: Environment): readonly Configu
 function fromOllamaHost(env: Environment): readonly ConfiguredProvider[] {
   if (!env.OLLAMA_HOST?.trim()) return [];
   const url = ollamaBaseUrl(env.OLLAMA_HOST);
-  return [
-    createProvider({
-      name: 'ollama',
-      protocol: 'openai-chat',
-      url,
-      key: { apiKey: null },
-      source: 'OLLAMA_HOST',
-      vendor: null,
-    }),
-  ];
+  return [createKeylessProvider('ollama', url, 'OLLAMA_HOST')];
+}
+
+/** Creates a provider that needs no key, imitates OpenAI's older protocol, and may serve any models. */
+export function createKeylessProvider(
+  name: string,
+  url: ParsedBaseUrl,
+  source: string,
+): ConfiguredProvider {
+  const key = { apiKey: null };
+  return createProvider({ name, protocol: 'openai-chat', url, key, source, vendor: null });
 }

@@ -1,13 +1,10 @@
+import { isList } from '../wire/read-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 
 /** An object of a request and the path to it. */
 export interface Placed {
   readonly path: string;
   readonly value: JsonObject;
-}
-
-export function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }
 
 /**

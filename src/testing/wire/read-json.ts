@@ -14,17 +14,13 @@ export function readObject(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-function readList(value: JsonValue | undefined): readonly JsonValue[] {
-  return isList(value) ? value : [];
-}
-
 /** Returns the objects of a list. Other values are left out. */
 export function readObjects(value: JsonValue | undefined): readonly JsonObject[] {
-  return readList(value).filter(isJsonObject);
+  return isList(value) ? value.filter(isJsonObject) : [];
 }
 
 /** Returns true for a list. `Array.isArray` does not narrow readonly lists. */
-function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
+export function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 

@@ -1,3 +1,4 @@
+import { listNames } from '../../../base/text.ts';
 import { UsageError, errorMessage, systemErrorCode } from '../../../base/errors.ts';
 import type { FailureKind, ModelFailure } from '../../../protocol/model.ts';
 import {
@@ -161,43 +162,27 @@ function redactKey(message: string, apiKey: string | null): string {
 }
 
 /**
- * The HTTP statuses of the vendors' error codes. An error event inside a stream has no HTTP status, and only
- * some events name one.
+ * The HTTP statuses of the vendors' error codes. An error event inside a stream has no HTTP status, and only some
+ * events name one. Anthropic: https://docs.claude.com/en/api/errors; OpenAI, and the servers compatible with it:
+ * https://platform.openai.com/docs/guides/error-codes; Google: https://google.aip.dev/193
  */
-const STATUSES: Readonly<Record<string, number>> = {
-  // Anthropic: https://docs.claude.com/en/api/errors
-  invalid_request_error: 400,
-  authentication_error: 401,
-  billing_error: 402,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  api_error: 500,
-  timeout_error: 504,
-  overloaded_error: 529,
-  // OpenAI, and the servers compatible with it: https://platform.openai.com/docs/guides/error-codes
-  invalid_prompt: 400,
-  invalid_api_key: 401,
-  insufficient_quota: 402,
-  model_not_found: 404,
-  context_length_exceeded: 413,
-  rate_limit_exceeded: 429,
-  server_error: 500,
-  server_is_overloaded: 503,
-  slow_down: 503,
-  // Google: https://google.aip.dev/193
-  INVALID_ARGUMENT: 400,
-  FAILED_PRECONDITION: 400,
-  UNAUTHENTICATED: 401,
-  PERMISSION_DENIED: 403,
-  NOT_FOUND: 404,
-  ABORTED: 409,
-  RESOURCE_EXHAUSTED: 429,
-  INTERNAL: 500,
-  UNAVAILABLE: 503,
-  DEADLINE_EXCEEDED: 504,
-};
+const ERROR_CODES: readonly (readonly [status: number, codes: string])[] = [
+  [400, 'invalid_request_error invalid_prompt INVALID_ARGUMENT FAILED_PRECONDITION'],
+  [401, 'authentication_error invalid_api_key UNAUTHENTICATED'],
+  [402, 'billing_error insufficient_quota'],
+  [403, 'permission_error PERMISSION_DENIED'],
+  [404, 'not_found_error model_not_found NOT_FOUND'],
+  [409, 'ABORTED'],
+  [413, 'request_too_large context_length_exceeded'],
+  [429, 'rate_limit_error rate_limit_exceeded RESOURCE_EXHAUSTED'],
+  [500, 'api_error server_error INTERNAL'],
+  [503, 'server_is_overloaded slow_down UNAVAILABLE'],
+  [504, 'timeout_error DEADLINE_EXCEEDED'],
+  [529, 'overloaded_error'],
+];
+const STATUSES: ReadonlyMap<string, number> = new Map(
+  ERROR_CODES.flatMap(([status, codes]) => listNames(codes).map((code) => [code, status] as const)),
+);
 
 /** The fields of an error event with a status or a code, the most specific first. */
 const CODE_FIELDS = ['statusCode', 'status', 'code', 'type'];
@@ -215,7 +200,6 @@ function findErrorStatus(event: object): number | undefined {
 }
 
 function toStatus(value: unknown): number | undefined {
-  if (typeof value === 'string' && Object.hasOwn(STATUSES, value)) return STATUSES[value];
-  const status = typeof value === 'string' ? Number(value) : value;
+  const status = typeof value === 'string' ? (STATUSES.get(value) ?? Number(value)) : value;
   return typeof status === 'number' && status >= 400 && status < 600 ? status : undefined;
 }

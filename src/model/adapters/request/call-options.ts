@@ -34,7 +34,9 @@ export function toCallOptions(
   rules: PromptRules,
   files: FilesByPart | null = null,
 ): Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'toolChoice'> {
-  const conversation = writeConversation(request, rules, files);
+  const writer = new PromptWriter({ rules, files, model: modelName(request.model) });
+  for (const message of pairCallsWithResults(request.messages)) writer.add(message);
+  const conversation = writer.end();
   // At most three markers are used. The marker of the system prompt covers the tools before it too.
   const marksTools = !markTurns(conversation, rules);
   const prompt = [...systemMessages(request.prefix.system, rules), ...conversation];
@@ -46,7 +48,8 @@ export function toCallOptions(
 /** Adds the cache markers to a conversation. Returns true if it needed two. */
 function markTurns(conversation: LanguageModelV4Prompt, { cacheMarker }: PromptRules): boolean {
   if (cacheMarker === null) return false;
-  markPromptEnd(conversation, cacheMarker);
+  // The next turn sends the same prompt up to this part.
+  markLastPart(conversation, conversation.length - 1, cacheMarker);
   return markPreviousEnd(conversation, cacheMarker);
 }
 
@@ -118,16 +121,6 @@ function jsonSchema(schema: JsonObject): JSONSchema7 {
 
 function marker(rules: PromptRules): { providerOptions?: SharedV4ProviderOptions } {
   return rules.cacheMarker === null ? {} : { providerOptions: rules.cacheMarker };
-}
-
-function writeConversation(
-  request: ModelRequest,
-  rules: PromptRules,
-  files: FilesByPart | null,
-): LanguageModelV4Prompt {
-  const writer = new PromptWriter({ rules, files, model: modelName(request.model) });
-  for (const message of pairCallsWithResults(request.messages)) writer.add(message);
-  return writer.end();
 }
 
 interface WriterOptions {
@@ -216,11 +209,6 @@ function toUserContent(message: UserMessage, attached: FilesByPart | null): User
 
 /** The number of blocks, up to and including a marked one, in which Anthropic looks for an earlier cache entry. */
 const CACHE_LOOKBACK_BLOCKS = 20;
-
-/** Marks the last part of the last message, up to which the next turn sends the same prompt. */
-function markPromptEnd(prompt: LanguageModelV4Prompt, mark: SharedV4ProviderOptions): void {
-  markLastPart(prompt, prompt.length - 1, mark);
-}
 
 /**
  * Marks the end of the previous request if so many calls and results follow it that the lookback from the last

@@ -1,6 +1,6 @@
 import { wellFormedText, type StrictRule } from '../rule.ts';
-import { readString, readObject } from '../../wire/read-json.ts';
-import { quoteNames, isList, placedObjects } from '../read.ts';
+import { isList, readString, readObject } from '../../wire/read-json.ts';
+import { quoteNames, placedObjects } from '../read.ts';
 import { allBlocks, type AnthropicRequest } from './request.ts';
 
 /** The types of blocks that a message of a role may contain and a client can write. */

@@ -1,7 +1,7 @@
 import { listNames } from '../../../base/text.ts';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
-import { readNumber, readObject, readString } from '../../wire/read-json.ts';
-import { isList, placedObjects, repeatedItems, unknownKeys, type Placed } from '../read.ts';
+import { isList, readNumber, readObject, readString } from '../../wire/read-json.ts';
+import { placedObjects, repeatedItems, unknownKeys, type Placed } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
 import { allBlocks, type AnthropicRequest } from './request.ts';
 import { NAME } from './tool-calls.ts';

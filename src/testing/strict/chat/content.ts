@@ -1,6 +1,7 @@
+import { isList } from '../../wire/read-json.ts';
 import { wellFormedText, type StrictRule } from '../rule.ts';
 import { unsupportedParts, unsupportedValue, emptyList } from '../openai-refusal.ts';
-import { isList, placedObjects } from '../read.ts';
+import { placedObjects } from '../read.ts';
 import type { ChatRequest } from './request.ts';
 
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];

@@ -1,7 +1,7 @@
 import { listNames } from '../../../base/text.ts';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
-import { readObject, readString } from '../../wire/read-json.ts';
-import { eachSchema, isList, repeatedItems, unknownKeys } from '../read.ts';
+import { isList, readObject, readString } from '../../wire/read-json.ts';
+import { eachSchema, repeatedItems, unknownKeys } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
 import { FUNCTION_NAME, NAME_MESSAGE } from './contents.ts';
 import type { GoogleRequest } from './request.ts';

@@ -1,6 +1,6 @@
 import { wellFormedText, type StrictRule } from '../rule.ts';
 import { isJsonObject } from '../../../base/json.ts';
-import { parseOrKeep, readString } from '../../wire/read-json.ts';
+import { isList, parseOrKeep, readString } from '../../wire/read-json.ts';
 import {
   unsupportedParts,
   unsupportedValue,
@@ -9,7 +9,7 @@ import {
   wrongLength,
   wrongType,
 } from '../openai-refusal.ts';
-import { isList, repeatedItems, unknownKeys } from '../read.ts';
+import { repeatedItems, unknownKeys } from '../read.ts';
 import { itemsOf, type ResponsesRequest } from './request.ts';
 
 /**

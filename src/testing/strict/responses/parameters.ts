@@ -1,5 +1,5 @@
 import { listNames } from '../../../base/text.ts';
-import { readString } from '../../wire/read-json.ts';
+import { isList, readString } from '../../wire/read-json.ts';
 import {
   toolChoiceRule,
   emptyList,
@@ -9,7 +9,7 @@ import {
   wrongParameters,
   parametersOfOtherModels,
 } from '../openai-refusal.ts';
-import { isList, unknownKeys } from '../read.ts';
+import { unknownKeys } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
 import type { ResponsesRequest } from './request.ts';
 
