@@ -33,39 +33,17 @@ export const RESPONSES_RULES: readonly StrictRule<ResponsesRequest>[] = [
   ...RESPONSES_ORDER_RULES,
 ];
 
-/** Checks a body as OpenAI's Responses API does. */
-export function checkResponses(
-  body: JsonObject,
-  options: StrictOptions = {},
-): readonly Violation[] {
-  return applyRules(RESPONSES_RULES, readResponses(body, options), openaiRefusal);
-}
-
 export const GOOGLE_RULES: readonly StrictRule<GoogleRequest>[] = [
   ...GOOGLE_PARAMETER_RULES,
   ...GOOGLE_CONTENT_RULES,
   ...GOOGLE_FUNCTION_RULES,
 ];
 
-/** Checks a body as generateContent does. `model`: the model from the path of the request. */
-export function checkGoogle(body: JsonObject, model: string): readonly Violation[] {
-  return applyRules(GOOGLE_RULES, readGoogle(body, model), ({ status, message }) =>
-    googleError(status, message),
-  );
-}
-
 export const CHAT_RULES: readonly StrictRule<ChatRequest>[] = [
   ...CHAT_PARAMETER_RULES,
   ...CHAT_CONTENT_RULES,
   ...CHAT_CALL_RULES,
 ];
-
-/** Checks a body as a server with the Chat Completions protocol does. */
-export function checkChat(body: JsonObject, options: StrictOptions = {}): readonly Violation[] {
-  const { chatServer = 'compatible' } = options;
-  const rules = [...CHAT_RULES, ...CHAT_SERVER_RULES[chatServer]];
-  return applyRules(rules, readChat(body, options), openaiRefusal);
-}
 
 export const ANTHROPIC_RULES: readonly StrictRule<AnthropicRequest>[] = [
   ...ANTHROPIC_PARAMETER_RULES,
@@ -74,13 +52,6 @@ export const ANTHROPIC_RULES: readonly StrictRule<AnthropicRequest>[] = [
   ...ANTHROPIC_TOOL_CALL_RULES,
   ...ANTHROPIC_THINKING_RULES,
 ];
-
-/** Checks a body as the Messages API does. */
-export function checkAnthropic(body: JsonObject): readonly Violation[] {
-  return applyRules(ANTHROPIC_RULES, readAnthropic(body), ({ status, message }) =>
-    anthropicError(status, message),
-  );
-}
 
 /** The parts of a request that the rules check. */
 export interface CheckedRequest {
@@ -100,12 +71,14 @@ export function checkRequest(
 ): readonly Violation[] {
   switch (protocol) {
     case 'anthropic':
-      return checkAnthropic(body);
+      return applyRules(ANTHROPIC_RULES, readAnthropic(body), anthropicError);
     case 'responses':
-      return checkResponses(body, options);
-    case 'chat':
-      return checkChat(body, options);
+      return applyRules(RESPONSES_RULES, readResponses(body, options), openaiRefusal);
+    case 'chat': {
+      const rules = [...CHAT_RULES, ...CHAT_SERVER_RULES[options.chatServer ?? 'compatible']];
+      return applyRules(rules, readChat(body, options), openaiRefusal);
+    }
     case 'google':
-      return checkGoogle(body, model);
+      return applyRules(GOOGLE_RULES, readGoogle(body, model), googleError);
   }
 }

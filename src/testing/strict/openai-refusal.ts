@@ -6,12 +6,7 @@ import type { Breach, StrictRule } from './rule.ts';
 import { readString } from '../wire/read-json.ts';
 
 /** Creates the error body with the field and the code that OpenAI names. */
-export function openaiRefusal({
-  status,
-  path,
-  message,
-  code,
-}: Breach & { readonly status: number }): JsonObject {
+export function openaiRefusal(status: number, message: string, { path, code }: Breach): JsonObject {
   const { error } = openaiError(status, message);
   return { error: { ...Object(error), param: path, ...(code === undefined ? {} : { code }) } };
 }

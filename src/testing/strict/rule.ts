@@ -38,7 +38,7 @@ export interface Violation extends Required<Pick<Breach, 'path' | 'message' | 's
 export function applyRules<Request>(
   rules: readonly StrictRule<Request>[],
   request: Request,
-  errorBody: (breach: Breach & { readonly status: number }) => JsonObject,
+  errorBody: (status: number, message: string, breach: Breach) => JsonObject,
 ): readonly Violation[] {
   return rules.flatMap(({ id, requirement, find }) =>
     [...find(request)].map(({ status = 400, ...breach }) => ({
@@ -47,7 +47,7 @@ export function applyRules<Request>(
       path: breach.path,
       message: breach.message,
       status,
-      body: breach.body ?? errorBody({ status, ...breach }),
+      body: breach.body ?? errorBody(status, breach.message, breach),
     })),
   );
 }
