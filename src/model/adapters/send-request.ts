@@ -58,14 +58,12 @@ export async function sendRequest(
   const response = await fetch(address, request, observer);
   observer?.responded?.(response.headers);
   if (!response.ok) {
-    throw new HttpRefusal({
-      url: removeQuery(address),
-      status: response.status,
-      statusText: response.statusText,
+    const { status, statusText } = response;
+    const answered = {
       headers: Object.fromEntries(response.headers),
       body: await readBeginning(response),
-      sent,
-    });
+    };
+    throw new HttpRefusal({ url: removeQuery(address), status, ...answered, sent }, statusText);
   }
   const { isPage, body } = await inspectResponse(response);
   if (isPage) {

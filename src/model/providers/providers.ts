@@ -80,7 +80,7 @@ interface ProviderDraft
 }
 
 /** Creates a provider from its settings. Tiers default to those of its vendor. */
-export function createProvider(draft: ProviderDraft): ConfiguredProvider {
+function createProvider(draft: ProviderDraft): ConfiguredProvider {
   const { url, key, ...stated } = draft;
   const urls = findCandidateUrls(url, draft.protocol);
   return {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage, WireToolResult } from '../wire-request.ts';
-import { attachmentsIn, readTool, splitUserMessage } from './message-parts.ts';
+import { attachmentsIn, parseToolDefinition, splitUserMessage } from './message-parts.ts';
 import { type PromptBlock, partBlocks, promptBlock } from './codec.ts';
 import { contentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
 
@@ -14,7 +14,9 @@ export function parseAnthropic(body: JsonObject): ParsedBody {
     model: readString(body['model']),
     system: systemParts.join('\n\n'),
     systemParts,
-    tools: readObjects(body['tools']).map((tool) => readTool(tool, tool['input_schema'])),
+    tools: readObjects(body['tools']).map((tool) =>
+      parseToolDefinition(tool, tool['input_schema']),
+    ),
     messages: readObjects(body['messages']).flatMap(parseMessage),
     maxOutputTokens: readNumber(body['max_tokens']),
     toolChoice: readString(readObject(body['tool_choice'])['type']) || null,

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { ParsedBody, WireMessage } from '../wire-request.ts';
-import { attachmentsIn, readTool, toolMessage } from './message-parts.ts';
+import { attachmentsIn, parseToolDefinition, toolMessage } from './message-parts.ts';
 import { type PromptBlock, promptBlock } from './codec.ts';
 import {
   contentText,
@@ -21,7 +21,7 @@ export function parseChat(body: JsonObject): ParsedBody {
     systemParts,
     tools: readObjects(body['tools']).map((tool) => {
       const spec = readObject(tool['function']);
-      return readTool(spec, spec['parameters']);
+      return parseToolDefinition(spec, spec['parameters']);
     }),
     messages: joinResults(messages.filter((message) => !isSystem(message)).map(parseMessage)),
     maxOutputTokens: readNumber(body['max_completion_tokens'] ?? body['max_tokens']),

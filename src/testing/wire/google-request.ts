@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage } from '../wire-request.ts';
-import { attachmentsIn, readTool, splitUserMessage } from './message-parts.ts';
+import { attachmentsIn, parseToolDefinition, splitUserMessage } from './message-parts.ts';
 import { type PromptBlock, partBlocks, promptBlock } from './codec.ts';
 import { contentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
 
@@ -16,7 +16,7 @@ export function parseGoogle(body: JsonObject, path: string): ParsedBody {
     system: systemParts.join('\n\n'),
     systemParts,
     tools: functionDeclarations(body).map((tool) =>
-      readTool(tool, tool['parameters'] ?? tool['parametersJsonSchema']),
+      parseToolDefinition(tool, tool['parameters'] ?? tool['parametersJsonSchema']),
     ),
     messages: readObjects(body['contents']).flatMap(parseContent),
     maxOutputTokens: readNumber(readObject(body['generationConfig'])['maxOutputTokens']),

@@ -41,7 +41,7 @@ function ofUrl(url: JsonValue | undefined): WireAttachment {
 }
 
 /** Reads the definition of a tool from the object with its name, and from its schema. */
-export function readTool(spec: JsonObject, schema: JsonValue | undefined): WireTool {
+export function parseToolDefinition(spec: JsonObject, schema: JsonValue | undefined): WireTool {
   return {
     name: readString(spec['name']),
     description: readString(spec['description']),

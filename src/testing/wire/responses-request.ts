@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage } from '../wire-request.ts';
-import { attachmentsIn, readTool, toolMessage } from './message-parts.ts';
+import { attachmentsIn, parseToolDefinition, toolMessage } from './message-parts.ts';
 import { isSystem, joinResults, openaiToolChoice } from './chat-request.ts';
 import { type PromptBlock, promptBlock } from './codec.ts';
 import { contentText, parseOrKeep, readNumber, readObjects, readString } from './read-json.ts';
@@ -17,7 +17,7 @@ export function parseResponses(body: JsonObject): ParsedBody {
     model: readString(body['model']),
     system: systemParts.join('\n\n'),
     systemParts,
-    tools: readObjects(body['tools']).map((tool) => readTool(tool, tool['parameters'])),
+    tools: readObjects(body['tools']).map((tool) => parseToolDefinition(tool, tool['parameters'])),
     messages: joinResults(joinAnswers(items.filter((item) => !isSystem(item)).flatMap(parseItem))),
     maxOutputTokens: readNumber(body['max_output_tokens']),
     toolChoice: openaiToolChoice(body['tool_choice']),

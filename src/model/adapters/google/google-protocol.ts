@@ -1,3 +1,4 @@
+import { listNames } from '../../../base/text.ts';
 import { createGoogle } from '@ai-sdk/google';
 import type { ProtocolAdapter, AnswerReader } from '../protocol-adapter.ts';
 import { capThinkingBudget } from '../request/thinking-budget.ts';
@@ -115,14 +116,9 @@ function readUsage(usage: JsonObject): ReportedUsage {
 }
 
 /** The fields that contain further fields of the protocol. Arguments of calls are not among them. */
-const NESTED_FIELDS = new Set([
-  'candidates',
-  'content',
-  'parts',
-  'functionCall',
-  'usageMetadata',
-  'promptFeedback',
-]);
+const NESTED_FIELDS = new Set(
+  listNames('candidates content parts functionCall usageMetadata promptFeedback'),
+);
 
 /**
  * Converts the field names of a chunk to camel case, since gateways that use Google's Python types send
