@@ -30,6 +30,11 @@ export function collapseWhitespace(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
+/** Returns the names that a text lists, separated by white space. */
+export function listNames(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
+}
+
 /** Removes the quotes around a text. Files with `NAME="value"` that no shell reads leave them there. */
 export function withoutQuotes(text: string): string {
   const inner = /^(["'])(.*)\1$/s.exec(text)?.[2];

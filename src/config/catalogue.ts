@@ -4,7 +4,7 @@ import {
   ATTACHMENT_KINDS,
   type AttachmentKind,
   type ModelOverride,
-} from '../model/settings/model-overrides.ts';
+} from '../model/settings/model-settings.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
 import type { ConfigProblem, ValueSource } from './setting.ts';
 import type { TomlFile } from './parse-toml.ts';

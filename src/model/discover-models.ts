@@ -1,14 +1,16 @@
 import type { Environment } from '../sys/env.ts';
-import { discoverLocalServers, addServedModels } from './providers/local-servers.ts';
 import type { ModelSettings } from './settings/model-settings.ts';
 import { hasUsableKey } from './providers/provider-key.ts';
 import {
   discoverProviders,
   describeUnusedLlmVariables,
   type ConfiguredProvider,
+  createKeylessProvider,
 } from './providers/providers.ts';
 import { OFFLINE, type ModelSetup } from './selection/choose-model.ts';
 import type { HttpFetch } from '../sys/http/http-types.ts';
+import { isJsonObject } from '../base/json.ts';
+import { LM_STUDIO_PORT, OLLAMA_PORT } from './providers/vendors.ts';
 
 /**
  * Finds the providers and their models in the settings and the environment. If no provider is configured, it
@@ -42,4 +44,82 @@ async function findProviders(
 
 function hasDefault(provider: ConfiguredProvider): boolean {
   return hasUsableKey(provider) && Object.keys(provider.tiers).length > 0;
+}
+
+/** The time limit for probing both local servers: a server that is not there must not delay the start. */
+const LOCAL_PROBE_MS = 50;
+/** The time limit for the model list of a configured server. */
+const LIST_MS = 2000;
+
+const PORTS = { ollama: OLLAMA_PORT, lmStudio: LM_STUDIO_PORT };
+
+/**
+ * Finds Ollama and LM Studio on this machine if they answer within 50 ms and have a model. To be called only
+ * when nothing else is configured. Never rejects.
+ */
+export async function discoverLocalServers(
+  fetch: HttpFetch,
+  ports: Readonly<typeof PORTS> = PORTS,
+): Promise<readonly ConfiguredProvider[]> {
+  const signal = AbortSignal.timeout(LOCAL_PROBE_MS);
+  const found = await Promise.all([
+    askLocal('ollama', ports.ollama, fetch, signal),
+    askLocal('lmstudio', ports.lmStudio, fetch, signal),
+  ]);
+  return found.filter((one) => one !== null);
+}
+
+async function askLocal(
+  name: string,
+  port: string,
+  fetch: HttpFetch,
+  signal: AbortSignal,
+): Promise<ConfiguredProvider | null> {
+  const url = { url: new URL(`http://127.0.0.1:${port}/v1`), endpoint: 'openai-chat' as const };
+  const provider = createKeylessProvider(name, url, `found on port ${port}`);
+  const models = await listModels(provider, fetch, signal);
+  return models === null || models.length === 0 ? null : addModels(provider, models);
+}
+
+/**
+ * Adds the list of served models to a local provider that has neither a tier nor a list, since it could not be
+ * used by default otherwise. Never rejects. Returns the provider unchanged if its server does not answer.
+ */
+export async function addServedModels(
+  provider: ConfiguredProvider,
+  fetch: HttpFetch,
+): Promise<ConfiguredProvider> {
+  const isNeedless = provider.models !== null || Object.keys(provider.tiers).length > 0;
+  if (isNeedless || provider.protocol !== 'openai-chat' || !provider.isPrivate) return provider;
+  const models = await listModels(provider, fetch, AbortSignal.timeout(LIST_MS));
+  return models === null ? provider : addModels(provider, models);
+}
+
+function addModels(provider: ConfiguredProvider, models: readonly string[]): ConfiguredProvider {
+  const chat = models.find((id) => !/embed|rerank|whisper|bge-/i.test(id));
+  return { ...provider, models, tiers: chat === undefined ? {} : { balanced: chat } };
+}
+
+/** Requests `GET /v1/models`, which Ollama, LM Studio, llama.cpp and vLLM answer. Returns null if that fails. */
+async function listModels(
+  { baseUrl, apiKey, query }: ConfiguredProvider,
+  fetch: HttpFetch,
+  signal: AbortSignal,
+): Promise<readonly string[] | null> {
+  try {
+    const headers: Record<string, string> =
+      apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+    const address = `${baseUrl}/models${query === undefined ? '' : `?${query}`}`;
+    const response = await fetch(address, { signal, headers });
+    const body: unknown = await response.json();
+    const list = isJsonObject(body) && Array.isArray(body.data) ? body.data : null;
+    return (
+      list?.flatMap((entry) =>
+        isJsonObject(entry) && typeof entry.id === 'string' ? [entry.id] : [],
+      ) ?? null
+    );
+  } catch {
+    // There is no server, it is too slow, or it is no model server: each means that there is no list.
+    return null;
+  }
 }

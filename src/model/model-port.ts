@@ -1,4 +1,4 @@
-import { errorMessage, unreachable } from '../base/errors.ts';
+import { errorMessage } from '../base/errors.ts';
 import type { ModelPart, ModelPort, ModelRequest, AnswerListener } from '../protocol/model.ts';
 import type { AdapterDeps } from './adapters/adapter.ts';
 import type { ProtocolAdapter } from './adapters/protocol-adapter.ts';
@@ -77,7 +77,7 @@ async function openPort(name: string, deps: ModelPortDeps): Promise<ModelPort> {
   if (provider === undefined) throw new Error('no such provider is configured');
   const [{ createAdapter }, protocol] = await Promise.all([
     import('./adapters/adapter.ts'),
-    loadProtocol(provider.protocol),
+    PROTOCOLS[provider.protocol](),
   ]);
   const { limits } = deps;
   const firstTokenMs = provider.isPrivate ? limits.privateFirstTokenMs : limits.firstTokenMs;
@@ -86,21 +86,15 @@ async function openPort(name: string, deps: ModelPortDeps): Promise<ModelPort> {
   return withWatchdog(createAdapter(protocol, provider, deps), { ...limits, firstTokenMs }, parts);
 }
 
-/** Loads one protocol, so that only the provider packages in use are ever loaded. */
-async function loadProtocol(protocol: ProtocolName): Promise<ProtocolAdapter> {
-  switch (protocol) {
-    case 'anthropic':
-      return (await import('./adapters/anthropic/anthropic-protocol.ts')).anthropicProtocol;
-    case 'openai-responses':
-      return (await import('./adapters/openai-responses/responses-protocol.ts')).responsesProtocol;
-    case 'openai-chat':
-      return (await import('./adapters/openai-chat/chat-protocol.ts')).chatProtocol;
-    case 'google':
-      return (await import('./adapters/google/google-protocol.ts')).googleProtocol;
-    default:
-      return unreachable(protocol);
-  }
-}
+/** The loaders of the protocols, so that only the provider packages in use are ever loaded. */
+const PROTOCOLS: Readonly<Record<ProtocolName, () => Promise<ProtocolAdapter>>> = {
+  anthropic: async () =>
+    (await import('./adapters/anthropic/anthropic-protocol.ts')).anthropicProtocol,
+  'openai-responses': async () =>
+    (await import('./adapters/openai-responses/responses-protocol.ts')).responsesProtocol,
+  'openai-chat': async () => (await import('./adapters/openai-chat/chat-protocol.ts')).chatProtocol,
+  google: async () => (await import('./adapters/google/google-protocol.ts')).googleProtocol,
+};
 
 function unavailable(provider: string, thrown: unknown): ModelPart {
   const message = `${provider}: ${errorMessage(thrown)}`;

@@ -1,46 +1,55 @@
 import { errorMessage } from '../base/errors.ts';
-import type { Answer } from './answer.ts';
-import type { AnswerHandler } from './answer-handler.ts';
+import type { AnswerHandler } from './rules.ts';
 import type { Exchange } from './exchange.ts';
 import { prepareAnswer, tokensOf, type AnswerContext } from './prepare-answer.ts';
 import type { CacheLookup, PromptCache } from './prompt-cache.ts';
 import { respond, sendStatus } from './respond.ts';
 import { describeViolations, type Violation } from './strict/rule.ts';
 import { CODECS } from './wire/codecs.ts';
-import type { PreparedAnswer, WireCodec } from './wire/codec.ts';
+import type { PreparedAnswer } from './wire/codec.ts';
 import type { RecordedRequest } from './wire-request.ts';
 
 export interface AnsweringParts {
   readonly exchange: Exchange;
   readonly handler: AnswerHandler;
-  /** Null: no cache is modelled. */
+  /** The modelled prompt cache; null if there is none. */
   readonly cache: PromptCache | null;
-  /** The rules of its vendor that the request breaks. If there are none, the script is asked. */
+  /** The rules of the vendor that the request breaks. If there are none, the script decides the answer. */
   readonly violations: readonly Violation[];
 }
 
 /**
- * Refuses the request if its vendor would; else lets the script decide and plays what it says. Never
- * rejects.
+ * Refuses the request if its vendor would refuse it. Otherwise it plays the answer that the script decides.
+ * Never rejects.
  */
 export async function answerRequest(
   request: RecordedRequest,
   { exchange, handler, cache, violations }: AnsweringParts,
 ): Promise<void> {
   const codec = CODECS[request.protocol];
-  if (violations.length > 0) {
-    await refuse(exchange, codec, violations);
+  const [first] = violations;
+  if (first !== undefined) {
+    const { status, message, body } = first;
+    exchange.outcome.problem = `The request breaks rules of its vendor:\n${describeViolations(violations)}`;
+    sendStatus(exchange, codec, { kind: 'status', status, message, body: JSON.stringify(body) });
+    await exchange.ended;
     return;
   }
   try {
-    // As it arrives: what is written until it is answered comes too late for it.
-    const lookup = cache === null ? uncached(request) : lookUp(request, cache);
+    // The lookup is made when the request arrives: entries that are written later come too late for it.
+    const lookup =
+      cache === null
+        ? uncached(request)
+        : cache.lookup(request.model, codec.blocks(request.body), codec.cache);
     const answer = await Promise.race([handler(request), exchange.ended]);
     if (answer === undefined) return;
-    const prepare = () => prepared(request, { answer, lookup });
+    const prepare = (): PreparedAnswer => {
+      lookup.commit();
+      return prepareAnswer(answer, context(request, lookup));
+    };
     await respond({ exchange, codec, request, answer, prepare });
   } catch (thrown) {
-    // A mistake of the script: 400, which no client tries again, so that a test fails at once.
+    // The script has failed. No client tries again after 400, so a test fails at once.
     const message = `The fake model's script failed: ${errorMessage(thrown)}`;
     exchange.outcome.problem = message;
     if (exchange.outcome.status === null) {
@@ -48,32 +57,6 @@ export async function answerRequest(
     } else exchange.destroy();
     await exchange.ended;
   }
-}
-
-/** Answers as the vendor would, with the error for the first rule that is broken. */
-async function refuse(
-  exchange: Exchange,
-  codec: WireCodec,
-  violations: readonly Violation[],
-): Promise<void> {
-  exchange.outcome.problem = `The request breaks rules of its vendor:\n${describeViolations(violations)}`;
-  for (const { status, message, body } of violations.slice(0, 1)) {
-    sendStatus(exchange, codec, { kind: 'status', status, message, body: JSON.stringify(body) });
-  }
-  await exchange.ended;
-}
-
-function prepared(
-  request: RecordedRequest,
-  { answer, lookup }: { readonly answer: Answer; readonly lookup: CacheLookup },
-): PreparedAnswer {
-  lookup.commit();
-  return prepareAnswer(answer, context(request, lookup));
-}
-
-function lookUp(request: RecordedRequest, cache: PromptCache): CacheLookup {
-  const codec = CODECS[request.protocol];
-  return cache.lookup(request.model, codec.blocks(request.body), codec.cache);
 }
 
 function uncached(request: RecordedRequest): CacheLookup {

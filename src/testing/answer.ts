@@ -4,45 +4,50 @@ import type { FinishReason, Usage } from '../protocol/model.ts';
 export interface AnswerToolCall {
   readonly name: string;
   readonly input: JsonValue;
-  /** Absent: one that is unique in the conversation and the same when the request is sent again. */
+  /**
+   * The id of the call. Default: an id that is unique in the conversation and the same when the request is sent
+   * again.
+   */
   readonly id?: string;
 }
 
 /**
- * What the model answers: thinking, then text, then calls. Plain data, so that a script file can
- * hold it. Times are milliseconds, 0 by default.
+ * An answer of the model: thinking, then text, then calls. It is plain data, so that a script file can contain
+ * it. Times are in milliseconds and 0 by default.
  */
 export interface Answer {
   readonly thinking?: string;
   readonly text?: string;
   readonly toolCalls?: readonly AnswerToolCall[];
-  /** What is absent is worked out from sizes (and from the prompt cache, where it is modelled). */
+  /**
+   * The reported usage. Missing fields are computed from sizes, and from the prompt cache if it is modelled.
+   */
   readonly usage?: Partial<Usage>;
-  /** Default: `tool_calls` when there are calls, else `stop`. */
+  /** The finish reason. Default: `tool_calls` if there are calls, otherwise `stop`. */
   readonly stop?: Exclude<FinishReason, 'other'>;
-  /** Before the headers. */
+  /** The time before the headers are sent. */
   readonly delayMs?: number;
-  /** Between the headers and the first piece. */
+  /** The time between the headers and the first piece. */
   readonly firstTokenMs?: number;
-  /** Between pieces; events that carry none come with the next one. */
+  /** The time between pieces. An event without a piece is sent with the next one. */
   readonly chunkMs?: number;
-  /** How many pieces each of thinking, text and arguments comes in. Default 1. */
+  /** The number of pieces into which thinking, text and arguments are each split. Default: 1. */
   readonly chunks?: number;
   readonly fault?: Fault;
 }
 
-/** Where a broken stream breaks: after that many events. Default: in the middle of the content. */
+/** The number of events after which a broken stream breaks. Default: it breaks in the middle of the content. */
 interface BreakPoint {
   readonly afterEvents?: number;
 }
 
-/** How often something comes that never ends, in milliseconds. Default 50. */
+/** The interval at which an endless fault sends something, in milliseconds. Default: 50. */
 interface Drip {
   readonly everyMs?: number;
 }
 
 export type Fault =
-  /** An HTTP error. `body` replaces the provider's usual one. */
+  /** The server answers with an HTTP error. `body` replaces the provider's usual error body. */
   | {
       readonly kind: 'status';
       readonly status: number;
@@ -55,39 +60,41 @@ export type Fault =
   | { readonly kind: 'refuse' }
   /** The connection is reset in the middle of the stream. */
   | ({ readonly kind: 'reset' } & BreakPoint)
-  /** Accepted, never answered. */
+  /** The request is accepted and never answered. */
   | { readonly kind: 'hang' }
-  /** Silent in the middle of the stream, the connection stays open. */
+  /** The stream falls silent in its middle, and the connection stays open. */
   | ({ readonly kind: 'hang_after' } & BreakPoint)
-  /** A clean end without the final events. */
+  /** The stream ends regularly, but without its final events. */
   | ({ readonly kind: 'truncate' } & BreakPoint)
-  /** A clean end in the middle of an event. */
+  /** The stream ends regularly, but in the middle of an event. */
   | ({ readonly kind: 'half_event' } & BreakPoint)
-  /** An event that is not JSON, then the rest as usual. */
+  /** One event is not JSON. The rest of the stream follows as usual. */
   | ({ readonly kind: 'malformed_frame' } & BreakPoint)
-  /** The provider's own error event inside the stream, then the end. */
+  /** The stream ends with the error event that the provider sends when it is overloaded. */
   | ({ readonly kind: 'overloaded' } & BreakPoint)
-  /** The provider's error event for that status inside the stream, then the end. */
+  /** The stream ends with the provider's error event for this status. */
   | ({
       readonly kind: 'error_event';
       readonly status: number;
       readonly message?: string;
     } & BreakPoint)
-  /** Each call's arguments lack their last character. Google: MALFORMED_FUNCTION_CALL, no call. */
+  /** The arguments of each call lack their last character. Google sends MALFORMED_FUNCTION_CALL and no call. */
   | { readonly kind: 'broken_tool_json' }
-  /** All calls carry the first one's id. */
+  /** All calls have the id of the first one. */
   | { readonly kind: 'duplicate_tool_ids' }
-  /** A whole answer with no content at all. */
+  /** The answer is complete and has no content. */
   | { readonly kind: 'empty' }
-  /** Ends for length in the middle of the last call's arguments. Google: no call. */
+  /**
+   * The answer ends because of its length, in the middle of the last call's arguments. Google sends no call.
+   */
   | { readonly kind: 'length_stop' }
   | ({ readonly kind: 'ping_forever' } & Drip)
   | ({ readonly kind: 'thinking_forever' } & Drip)
-  /** Header lines without end. */
+  /** The server sends header lines without end. */
   | ({ readonly kind: 'slow_headers' } & Drip)
-  /** 200 with a page of HTML. */
+  /** The server answers with status 200 and a web page. */
   | { readonly kind: 'wrong_content_type' }
-  /** The text is that many megabytes. */
+  /** The text has this many megabytes. */
   | { readonly kind: 'huge'; readonly megabytes: number };
 
 export type FaultKind = Fault['kind'];

@@ -2,16 +2,19 @@ import { CODECS } from './wire/codecs.ts';
 import type { PromptBlock } from './wire/codec.ts';
 import type { RecordedRequest } from './wire-request.ts';
 
-/** A request's prompt as strings that are equal exactly when the provider's cache takes it as equal. */
+/**
+ * The prompt of a request as strings. Two strings are equal exactly if the provider's cache treats the parts as
+ * equal.
+ */
 export interface CanonicalPrefix {
   readonly tools: readonly string[];
-  /** One entry a part. */
+  /** The parts of the system prompt. */
   readonly system: readonly string[];
-  /** One entry a part of a message (Anthropic, Google), a message (Chat), an item (Responses). */
+  /** The parts of messages (Anthropic, Google), the messages (Chat) or the items (Responses). */
   readonly messages: readonly string[];
 }
 
-/** Tools, system and messages as sent, cache markers taken out. */
+/** Returns the tools, system prompt and messages of a request as they were sent, without cache markers. */
 export function canonicalPrefix(
   request: Pick<RecordedRequest, 'protocol' | 'body'>,
 ): CanonicalPrefix {
@@ -24,16 +27,16 @@ export function canonicalPrefix(
 type Comparable = Pick<RecordedRequest, 'id' | 'protocol' | 'body'>;
 
 /**
- * Holds when `later` is `earlier` with nothing changed and perhaps messages added at the end (cache
- * markers aside). Throws an Error that shows the first difference.
+ * Asserts that `later` repeats `earlier` unchanged, with at most further messages at the end. Cache markers are
+ * ignored. Throws an Error that shows the first difference.
  */
 export function assertAppendOnly(earlier: Comparable, later: Comparable): void {
   const before = canonicalPrefix(earlier);
   const after = canonicalPrefix(later);
   const names = `request ${later.id} against request ${earlier.id}`;
-  assertPrefix(before.tools, after.tools, `tools of ${names}`);
-  assertPrefix(before.system, after.system, `system of ${names}`);
-  assertPrefix(before.messages, after.messages, `messages of ${names}`);
+  for (const section of ['tools', 'system', 'messages'] as const) {
+    assertPrefix(before[section], after[section], `${section} of ${names}`);
+  }
   assertSameCount(before.tools, after.tools, `tools of ${names}`);
   assertSameCount(before.system, after.system, `system parts of ${names}`);
 }
@@ -53,7 +56,7 @@ function assertSameCount(before: readonly string[], after: readonly string[], wh
   throw new Error(`${what}: ${before.length} became ${after.length}`);
 }
 
-/** Where two texts part, with a little of what is around. */
+/** Describes the first difference between two texts, with a few characters around it. */
 function difference(expected: string, actual: string): string {
   let at = 0;
   while (at < expected.length && expected[at] === actual[at]) at += 1;

@@ -1,14 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestOutcome } from './wire-request.ts';
 
-/** Milliseconds since the epoch with fractions, comparable between processes of one machine. */
+/**
+ * The time in milliseconds since the epoch, with fractions. It can be compared between processes of one
+ * machine.
+ */
 export function preciseNow(): number {
   return performance.timeOrigin + performance.now();
 }
 
 /**
- * One request and its answer on the wire. Every wait ends when the client goes away, so that
- * nothing of a dead exchange stays behind.
+ * One request and its answer on the wire. Every wait ends when the client goes away, so that nothing remains of
+ * a closed exchange.
  */
 export class Exchange {
   readonly outcome: RequestOutcome = {
@@ -22,7 +25,7 @@ export class Exchange {
     problem: null,
     violations: [],
   };
-  /** Resolves when it is over, however it ended. */
+  /** Resolves when the exchange is over, however it ended. */
   readonly ended: Promise<void>;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
@@ -37,7 +40,7 @@ export class Exchange {
   ) {
     this.request = request;
     this.response = response;
-    // A write that meets a dead socket: `close` follows and says the same.
+    // A write to a closed socket fails. The event `close` follows and is handled.
     response.on('error', () => {});
     this.ended = new Promise((resolve) => {
       response.once('close', () => {
@@ -55,7 +58,7 @@ export class Exchange {
     return this.isClosed;
   }
 
-  /** Resolves after the time, or as soon as the connection is gone. */
+  /** Waits for a number of milliseconds, or until the connection is closed. */
   wait(ms: number): Promise<void> {
     if (this.isClosed || ms <= 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -75,8 +78,8 @@ export class Exchange {
   }
 
   /**
-   * Sends text; the empty one sends the headers alone. Resolves when the next write is welcome: at
-   * once, unless the client reads too slowly.
+   * Sends a text; an empty text sends only the headers. Resolves when more can be written, which is at once
+   * unless the client reads too slowly.
    */
   write(text: string): Promise<void> {
     if (this.isClosed) return Promise.resolve();
@@ -101,7 +104,7 @@ export class Exchange {
     this.touch();
   }
 
-  /** Bytes past HTTP, for headers that are none. */
+  /** Writes a text to the socket directly, which allows headers that never end. */
   raw(text: string): void {
     if (!this.isClosed) this.request.socket.write(text);
   }
@@ -111,7 +114,7 @@ export class Exchange {
     this.request.socket.destroy();
   }
 
-  /** What was written before is handed to the client first. */
+  /** Resets the connection after the client has got what was written before. */
   async reset(): Promise<void> {
     this.brokenByUs = true;
     await new Promise((resolve) => setImmediate(resolve));

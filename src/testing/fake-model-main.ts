@@ -32,7 +32,7 @@ const server = await startFakeModel({
   onEnded: (request) => write(endedEntry(request)),
 });
 
-/** Ends the process when there is no script to play. */
+/** Reads the script. Ends the process if that fails. */
 function readScript(path: string): ScriptFile {
   try {
     return parseScriptFile(readFileSync(path, 'utf8'));

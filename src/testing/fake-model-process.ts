@@ -3,16 +3,13 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isJsonObject } from '../base/json.ts';
-import { baseUrlsOf, environmentFor, type BaseUrls } from './endpoints.ts';
-import type { WireProtocol } from './wire-request.ts';
+import { baseUrlsOf, environmentFor } from './endpoints.ts';
+import type { FakeModel } from './fake-model.ts';
 
-export interface FakeModelProcess {
+export interface FakeModelProcess extends Pick<FakeModel, 'url' | 'baseUrls' | 'env'> {
   readonly pid: number;
-  readonly url: string;
-  readonly baseUrls: BaseUrls;
-  env(protocol: WireProtocol): Record<string, string>;
   stats(): Promise<FakeModelStats>;
-  /** Ends the process; resolves when it is gone and its log is whole. */
+  /** Ends the process. Resolves when it has exited and its log is complete. */
   close(): Promise<void>;
 }
 
@@ -23,15 +20,18 @@ export interface FakeModelStats {
 }
 
 export interface FakeModelProcessOptions {
-  /** A file as `parseScriptFile` reads it. */
+  /** The path of a script file, which `parseScriptFile` reads. */
   readonly script?: string;
-  /** Requests are appended to it, a `RequestLogEntry` a line. */
+  /** The path of a file to which requests are appended, one `RequestLogEntry` per line. */
   readonly log?: string;
 }
 
 const MAIN = fileURLToPath(new URL('fake-model-main.ts', import.meta.url));
 
-/** The server in its own process, which ends with this one at the latest. Only from the sources. */
+/**
+ * Starts the server in a process of its own, which ends with this one at the latest. It works only from the
+ * sources.
+ */
 export async function spawnFakeModel(
   options: FakeModelProcessOptions = {},
 ): Promise<FakeModelProcess> {
@@ -57,7 +57,7 @@ export async function spawnFakeModel(
   };
 }
 
-/** `closed` gives what the process said on stderr, once it has ended. */
+/** Reads the URL from the first line of the process. `closed`: resolves with its stderr when it has ended. */
 async function firstLineUrl(lines: NodeJS.EventEmitter, closed: Promise<string>): Promise<string> {
   const first = await Promise.race([once(lines, 'line'), closed]);
   if (typeof first === 'string') throw new Error(`the fake model did not start: ${first}`);

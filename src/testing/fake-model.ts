@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isJsonObject } from '../base/json.ts';
-import type { AnswerHandler } from './answer-handler.ts';
+import { type AnswerHandler, answerByRules, type Rule } from './rules.ts';
 import { answerRequest } from './answer-request.ts';
 import { baseUrlsOf, environmentFor, type BaseUrls } from './endpoints.ts';
 import { Exchange } from './exchange.ts';
@@ -9,7 +9,6 @@ import { PromptCache, type PromptCacheOptions } from './prompt-cache.ts';
 import { RequestRecorder, type RecordedViolation } from './request-recorder.ts';
 import { sendStatus } from './respond.ts';
 import { listing, protocolOf } from './routes.ts';
-import { answerByRules, type Rule } from './rules.ts';
 import { checkRequest } from './strict/check-request.ts';
 import { strictOptions, type StrictOptions } from './strict/options.ts';
 import { CODECS } from './wire/codecs.ts';
@@ -17,45 +16,48 @@ import { parseOrKeep } from './wire/read-json.ts';
 import type { RecordedRequest, WireProtocol } from './wire-request.ts';
 
 export interface FakeModelOptions {
-  /** What is answered: a function, or rules. Default: the text `ok` to everything. */
+  /** The answers: a function or a list of rules. Default: the text `ok` for every request. */
   readonly script?: AnswerHandler | readonly Rule[];
-  /** Ids that the listings name. Default `fake-model`. Any model is answered for. */
+  /** The ids in the lists of models. Default: `fake-model`. Requests for any model are answered. */
   readonly models?: readonly string[];
-  /** Set: models a provider's prompt cache and reports its reads and writes. */
+  /** The options of a modelled prompt cache, whose reads and writes are reported. Default: there is none. */
   readonly promptCache?: PromptCacheOptions;
   /**
-   * Whether a request that its vendor's API would refuse is refused in the same way, before the script is
-   * asked. Default: true. False: any request is taken. Options: the server is stricter than most.
+   * True to refuse a request that its vendor's API would refuse, in the same way and before the script decides.
+   * False accepts any request; options make the server stricter than most. Default: true.
    */
   readonly strict?: boolean | StrictOptions;
-  /** Default 0: any free port. */
+  /** The port. Default: 0, which means any free port. */
   readonly port?: number;
-  /** False: `requests` stays empty, for runs too long to be kept. Default true. */
+  /** False to leave `requests` empty, for runs that are too long to be kept. Default: true. */
   readonly keepRequests?: boolean;
   /** Called when a request has arrived, before it is answered. Must not throw. */
   readonly onReceived?: (request: RecordedRequest) => void;
-  /** Called when its exchange is over. Must not throw. */
+  /** Called when the exchange of a request is over. Must not throw. */
   readonly onEnded?: (request: RecordedRequest) => void;
 }
 
 /** A running fake of four providers on 127.0.0.1. */
 export interface FakeModel {
-  /** `http://127.0.0.1:PORT`. */
+  /** The address `http://127.0.0.1:PORT`. */
   readonly url: string;
   readonly baseUrls: BaseUrls;
-  /** The variables that point Muster at it; set beside none of other providers. */
+  /**
+   * Returns the environment variables with which Muster uses this server. Those of other providers must not be
+   * set.
+   */
   env(protocol: WireProtocol): Record<string, string>;
-  /** In order of arrival, each with its outcome so far. */
+  /** The requests in order of arrival, each with its outcome so far. */
   readonly requests: readonly RecordedRequest[];
-  /** The rules of their vendors that requests have broken, in order of arrival; see `strict`. */
+  /** The rules of their vendors that requests have broken, in order of arrival (see `strict`). */
   readonly violations: readonly RecordedViolation[];
   /** Resolves with the request of that number (from 1) once it has arrived. */
   received(count: number): Promise<RecordedRequest>;
-  /** Requests being answered now. */
+  /** Returns the number of requests that are being answered now. */
   inFlight(): number;
-  /** The most that were at once. */
+  /** The most requests that were being answered at a time. */
   readonly maxInFlight: number;
-  /** Breaks what is open and frees the port; every `onEnded` has been called when it resolves. */
+  /** Closes all connections and frees the port. When it resolves, every `onEnded` has been called. */
   close(): Promise<void>;
 }
 
@@ -97,12 +99,15 @@ export async function startFakeModel(options: FakeModelOptions = {}): Promise<Fa
   };
 }
 
-/** Longer than any test: a client that reuses a connection must not race with its end. */
+/**
+ * The time that an idle connection stays open. It is longer than any test, so that no client reuses a
+ * connection while it is being closed.
+ */
 const KEEP_ALIVE_MS = 600_000;
-/** Enough for thousands of clients that connect at once. */
+/** The backlog for thousands of clients that connect at the same time. */
 const BACKLOG = 4096;
 
-/** What answers POST requests. */
+/** Creates the function that answers POST requests. */
 function createService(options: FakeModelOptions, recorder: RequestRecorder) {
   const { script = [{ answer: { text: 'ok' } }] } = options;
   const handler: AnswerHandler = typeof script === 'function' ? script : answerByRules(script);
@@ -115,9 +120,8 @@ function createService(options: FakeModelOptions, recorder: RequestRecorder) {
       sendJson(response, 404, { error: `the fake model has no POST ${path}` });
       return;
     }
-    const exchange = new Exchange(incoming, response, {
-      onClosed: () => recorder.end(exchange),
-    });
+    const onClosed = (): void => recorder.end(exchange);
+    const exchange = new Exchange(incoming, response, { onClosed });
     const rawBody = await readBody(incoming);
     if (rawBody === null) return;
     const body = parseOrKeep(rawBody);
@@ -126,14 +130,8 @@ function createService(options: FakeModelOptions, recorder: RequestRecorder) {
       sendStatus(exchange, CODECS[protocol], { kind: 'status', status: 400, message });
       return;
     }
-    const request = recorder.begin({
-      protocol,
-      path,
-      headers: incoming.headers,
-      rawBody,
-      body,
-      exchange,
-    });
+    const { headers } = incoming;
+    const request = recorder.begin({ protocol, path, headers, rawBody, body, exchange });
     options.onReceived?.(request);
     const violations = strict === null ? [] : checkRequest(request, strict);
     recorder.recordViolations(request, violations);
@@ -153,7 +151,7 @@ function answerGet(
   else sendJson(response, 200, body);
 }
 
-/** For who has the server in another process. */
+/** The path of the counts for a caller that runs the server in another process. */
 const STATS_PATH = '/fake/stats';
 
 function sendJson(response: ServerResponse, status: number, body: object): void {
@@ -161,13 +159,13 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
   response.end(JSON.stringify(body));
 }
 
-/** Null: the client went away before it was whole. */
+/** Reads the body of a request; null if the client went away before it was complete. */
 function readBody(incoming: IncomingMessage): Promise<string | null> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
-    // An error here is the client's going away, and `close` follows it.
+    // An error means that the client went away, and `close` follows.
     incoming.on('error', () => {});
     incoming.on('close', () => resolve(null));
   });

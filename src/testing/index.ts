@@ -1,6 +1,9 @@
-/** `muster-agent/testing`: what those who build on Muster need to test against it without a model. */
+/**
+ * `muster-agent/testing`: a fake model server and checks, with which programs that use Muster are tested
+ * without a model.
+ */
 export type { Answer, AnswerToolCall, Fault, FaultKind } from './answer.ts';
-export type { AnswerHandler } from './answer-handler.ts';
+export type { AnswerHandler } from './rules.ts';
 export { assertAppendOnly, canonicalPrefix, type CanonicalPrefix } from './canonical-prefix.ts';
 export type { BaseUrls } from './endpoints.ts';
 export { startFakeModel, type FakeModel, type FakeModelOptions } from './fake-model.ts';

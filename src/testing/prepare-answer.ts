@@ -3,24 +3,24 @@ import { addUsage, NO_USAGE, type Usage } from '../protocol/model.ts';
 import type { Answer, AnswerToolCall, Fault } from './answer.ts';
 import type { PreparedAnswer, StreamedCall } from './wire/codec.ts';
 
-/** What of an answer depends on the request and the server, not on the script. */
+/** The properties of an answer that depend on the request and the server and not on the script. */
 export interface AnswerContext {
   readonly id: string;
   readonly createdAt: number;
-  /** The beginning of call ids: unique in the conversation, the same for the same request. */
+  /** The beginning of call ids. It is unique in the conversation and the same for the same request. */
   readonly callIdPrefix: string;
-  /** Prompt tokens, where the script says nothing of them. */
+  /** The tokens of the prompt, which are used if the script does not state them. */
   readonly prompt: Pick<Usage, 'input' | 'cacheRead' | 'cacheWrite'>;
 }
 
-/** A token is taken as four bytes. */
+/** The number of bytes that are counted as one token. */
 const BYTES_PER_TOKEN = 4;
 
 export function tokensOf(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
-/** Ids, pieces, usage and the faults that change what the answer holds. Pure. */
+/** Adds ids, pieces and usage to an answer, and applies the faults that change its content. */
 export function prepareAnswer(answer: Answer, context: AnswerContext): PreparedAnswer {
   const { fault } = answer;
   const base = { id: context.id, createdAt: context.createdAt };
@@ -61,7 +61,9 @@ function* hugeText(megabytes: number): Generator<string> {
   for (let left = megabytes * 16; left > 0; left -= 1) yield HUGE_PIECE;
 }
 
-/** At most `count` pieces of about the same size, none empty, cut between code points. */
+/**
+ * Splits a text into at most `count` pieces of about the same size. None is empty, and none cuts a code point.
+ */
 export function splitPieces(text: string, count = 1): readonly string[] {
   if (count <= 1 || text === '') return text === '' ? [] : [text];
   const points = [...text];

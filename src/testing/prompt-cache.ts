@@ -5,13 +5,13 @@ import { tokensOf } from './prepare-answer.ts';
 import type { PromptBlock, WireCodec } from './wire/codec.ts';
 
 export interface PromptCacheOptions {
-  /** A shorter prefix is not cached. Default 1,024 tokens, as the large providers have it. */
+  /** The length of the shortest prefix that is cached. Default: 1,024 tokens, as at the large providers. */
   readonly minTokens?: number;
 }
 
 export interface CacheLookup {
   readonly usage: Pick<Usage, 'input' | 'cacheRead' | 'cacheWrite'>;
-  /** Call it at the answer's first byte: from there on others may read what this one wrote. */
+  /** Makes the entries of this request readable for others. To be called at the first byte of its answer. */
   commit(): void;
 }
 
@@ -21,7 +21,7 @@ const LOOKBACK_BLOCKS = 20;
 /** OpenAI caches in steps of this many tokens. */
 const STEP_TOKENS = 128;
 
-/** The end of a block in the prompt: a hash of all up to it, and their tokens. */
+/** The end of a block in the prompt, with a hash and the number of tokens of all that comes before it. */
 interface Boundary {
   readonly key: string;
   readonly tokens: number;
@@ -29,8 +29,8 @@ interface Boundary {
 }
 
 /**
- * A provider's prompt cache: the longest prefix over tools, system and messages that an earlier
- * request left there. Entries never expire. Models share nothing.
+ * A model of a provider's prompt cache. It finds the longest prefix of tools, system prompt and messages that
+ * an earlier request has sent. Entries never expire, and models share none.
  */
 export class PromptCache {
   private readonly entries = new Set<string>();

@@ -1,35 +1,21 @@
-import type { RecordedRequest, RequestOutcome, WireProtocol } from './wire-request.ts';
+import type { RecordedRequest, RequestOutcome } from './wire-request.ts';
 
-/** A line of the log that the server's process writes: one when a request came, one when it ended. */
+/** A line of the log that the server's process writes: one when a request arrives and one when it ends. */
 export type RequestLogEntry =
-  | {
+  | (Pick<
+      RecordedRequest,
+      'id' | 'protocol' | 'path' | 'headers' | 'taskKey' | 'attempt' | 'inFlight' | 'receivedAt'
+    > & {
       readonly event: 'received';
-      readonly id: number;
-      readonly protocol: WireProtocol;
-      readonly path: string;
-      readonly headers: RecordedRequest['headers'];
-      readonly taskKey: string;
-      readonly attempt: number;
-      readonly inFlight: number;
-      readonly receivedAt: number;
-      /** As it came. */
+      /** The body as it came. */
       readonly body: string;
-    }
+    })
   | { readonly event: 'ended'; readonly id: number; readonly outcome: RequestOutcome };
 
 export function receivedEntry(request: RecordedRequest): RequestLogEntry {
-  return {
-    event: 'received',
-    id: request.id,
-    protocol: request.protocol,
-    path: request.path,
-    headers: request.headers,
-    taskKey: request.taskKey,
-    attempt: request.attempt,
-    inFlight: request.inFlight,
-    receivedAt: request.receivedAt,
-    body: request.rawBody,
-  };
+  const { id, protocol, path, headers, taskKey, attempt, inFlight, receivedAt, rawBody } = request;
+  const received = { id, protocol, path, headers, taskKey, attempt, inFlight, receivedAt };
+  return { event: 'received', ...received, body: rawBody };
 }
 
 export function endedEntry(request: RecordedRequest): RequestLogEntry {

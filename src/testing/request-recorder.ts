@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { deferred, type Deferred } from '../base/async.ts';
-import type { JsonObject } from '../base/json.ts';
 import { unmarkOutside } from '../protocol/outside-text.ts';
 import { preciseNow, type Exchange } from './exchange.ts';
 import type { Violation } from './strict/rule.ts';
@@ -12,12 +11,11 @@ import {
   type WireProtocol,
 } from './wire-request.ts';
 
-export interface Arrival {
-  readonly protocol: WireProtocol;
-  readonly path: string;
-  readonly headers: RecordedRequest['headers'];
-  readonly rawBody: string;
-  readonly body: JsonObject;
+/** A request that has just arrived. */
+interface Arrival extends Pick<
+  RecordedRequest,
+  'protocol' | 'path' | 'headers' | 'rawBody' | 'body'
+> {
   readonly exchange: Exchange;
 }
 
@@ -28,7 +26,7 @@ export interface RecordedViolation extends Violation {
   readonly protocol: WireProtocol;
 }
 
-/** Counts requests and keeps them, with what is being answered now. */
+/** Counts and keeps the requests, and knows which are being answered now. */
 export class RequestRecorder {
   readonly requests: RecordedRequest[] = [];
   readonly violations: RecordedViolation[] = [];
@@ -37,7 +35,8 @@ export class RequestRecorder {
   private readonly attempts = new Map<string, number>();
   private readonly waiting = new Map<number, Deferred<RecordedRequest>>();
   private count = 0;
-  private most = 0;
+  /** The most requests that were being answered at a time. */
+  maxInFlight = 0;
 
   constructor({ keep }: { readonly keep: boolean }) {
     this.keep = keep;
@@ -47,17 +46,13 @@ export class RequestRecorder {
     return this.open.size;
   }
 
-  get maxInFlight(): number {
-    return this.most;
-  }
-
   stats() {
-    return { requests: this.count, inFlight: this.inFlight, maxInFlight: this.most };
+    return { requests: this.count, inFlight: this.inFlight, maxInFlight: this.maxInFlight };
   }
 
   begin({ exchange, ...arrival }: Arrival): RecordedRequest {
     this.open.add(exchange);
-    this.most = Math.max(this.most, this.open.size);
+    this.maxInFlight = Math.max(this.maxInFlight, this.open.size);
     this.count += 1;
     const parsed = CODECS[arrival.protocol].parse(arrival.body, arrival.path);
     const request: RecordedRequest = {
@@ -78,7 +73,7 @@ export class RequestRecorder {
     return request;
   }
 
-  /** Keeps the rules of its vendor that a request breaks. */
+  /** Records the rules of its vendor that a request breaks. */
   recordViolations(
     { id, protocol, outcome }: RecordedRequest,
     violations: readonly Violation[],

@@ -1,27 +1,25 @@
-import { unreachable } from '../base/errors.ts';
 import type { Answer, Fault } from './answer.ts';
 import type { Exchange } from './exchange.ts';
-import { DEFAULT_DRIP_MS, Pacing } from './pacing.ts';
 import { planStream, type StreamPlan } from './stream-plan.ts';
-import type { PreparedAnswer, WireCodec } from './wire/codec.ts';
+import type { PreparedAnswer, WireCodec, Frame } from './wire/codec.ts';
 import type { RecordedRequest } from './wire-request.ts';
 
-export interface ResponseParts {
+interface ResponseParts {
   readonly exchange: Exchange;
   readonly codec: WireCodec;
   readonly request: RecordedRequest;
   readonly answer: Answer;
-  /** Called when the first byte is about to be sent of an answer that is none of an HTTP error. */
+  /** Prepares the answer. Called just before its first byte is sent, and not for an HTTP error. */
   prepare(): PreparedAnswer;
 }
 
-/** Writes are gathered up to this many characters when nothing has to be waited for. */
+/** The number of characters up to which frames without a wait between them are joined to one write. */
 const GATHER = 65_536;
 
-/** Pings that are written at once where none waits for another. */
+/** The number of pings in one write if there is no wait between them. */
 const FLOOD = 500;
 
-/** Plays an answer, with its times and its fault, on the wire. Ends when the exchange is over. */
+/** Sends an answer with its times and its fault. Resolves when the exchange is over. */
 export async function respond(parts: ResponseParts): Promise<void> {
   const { exchange, answer, request } = parts;
   request.outcome.fault = answer.fault?.kind ?? null;
@@ -32,7 +30,7 @@ export async function respond(parts: ResponseParts): Promise<void> {
   await exchange.ended;
 }
 
-/** The faults that need no answer. False: there is none of them. */
+/** Plays a fault that needs no answer. Returns false if the answer has no such fault. */
 async function failBeforeBody({ exchange, codec, answer }: ResponseParts): Promise<boolean> {
   const { fault } = answer;
   switch (fault?.kind) {
@@ -63,13 +61,9 @@ export function sendStatus(
 ): void {
   const message = fault.message ?? `The fake model answers ${fault.status}, as its script says.`;
   const body = fault.body ?? JSON.stringify(codec.errorBody(fault.status, message));
-  exchange.head(fault.status, {
-    'content-type': 'application/json',
-    ...(fault.retryAfterSeconds === undefined
-      ? {}
-      : { 'retry-after': String(fault.retryAfterSeconds) }),
-    ...fault.headers,
-  });
+  const { retryAfterSeconds: seconds } = fault;
+  const wait = seconds === undefined ? {} : { 'retry-after': String(seconds) };
+  exchange.head(fault.status, { 'content-type': 'application/json', ...wait, ...fault.headers });
   exchange.end(body);
 }
 
@@ -91,27 +85,16 @@ async function sendStream(parts: ResponseParts): Promise<void> {
     'x-request-id': `req_${request.id}`,
   });
   const unsent = await sendFrames(parts, prepared, plan);
-  switch (plan.ending) {
-    case 'end':
-      exchange.end(unsent);
-      return;
-    case 'reset':
-      await exchange.write(unsent);
-      await exchange.reset();
-      return;
-    case 'hang':
-      await exchange.write(unsent);
-      return;
-    case 'pings':
-      await exchange.write(unsent);
-      await dripPings(parts);
-      return;
-    default:
-      unreachable(plan.ending);
+  if (plan.ending === 'end') {
+    exchange.end(unsent);
+    return;
   }
+  await exchange.write(unsent);
+  if (plan.ending === 'reset') await exchange.reset();
+  if (plan.ending === 'pings') await dripPings(parts);
 }
 
-/** Sends frames in their time; gives back what of them has not been written yet. */
+/** Sends each frame at its time. Returns the text that has not been written yet. */
 async function sendFrames(
   { exchange, request, answer }: ResponseParts,
   prepared: PreparedAnswer,
@@ -148,18 +131,16 @@ async function dripPings({ exchange, codec, answer }: ResponseParts): Promise<vo
   }
 }
 
-/** The form without events. A fault of the stream breaks the one body in its middle. */
+/** Sends the answer as one JSON body. A fault of the stream breaks the body in its middle. */
 async function sendWhole(parts: ResponseParts): Promise<void> {
   const { exchange, codec, request, answer } = parts;
   const prepared = parts.prepare();
-  const kind = answer.fault?.kind;
+  const { fault } = answer;
+  const kind = fault?.kind;
   if (kind === 'ping_forever' || kind === 'thinking_forever') return;
-  if (kind === 'overloaded') {
-    sendStatus(exchange, codec, { kind: 'status', status: 503, message: 'Overloaded' });
-    return;
-  }
-  if (answer.fault?.kind === 'error_event') {
-    sendStatus(exchange, codec, { ...answer.fault, kind: 'status' });
+  if (fault?.kind === 'overloaded' || fault?.kind === 'error_event') {
+    const error = fault.kind === 'overloaded' ? { status: 503, message: 'Overloaded' } : fault;
+    sendStatus(exchange, codec, { ...error, kind: 'status' });
     return;
   }
   const body = JSON.stringify(codec.whole(prepared, request));
@@ -182,5 +163,35 @@ async function sendWhole(parts: ResponseParts): Promise<void> {
     default:
       request.outcome.usage = prepared.usage;
       exchange.end(body);
+  }
+}
+
+/** The interval at which an endless fault sends something, if the script does not state one. */
+const DEFAULT_DRIP_MS = 50;
+
+/** Computes the wait before each frame of an answer, in milliseconds. */
+export class Pacing {
+  private readonly firstMs: number;
+  private readonly pieceMs: number;
+  private contentBegun = false;
+  private piecesBegun = false;
+
+  constructor({ fault, firstTokenMs = 0, chunkMs = 0 }: Answer) {
+    this.firstMs = firstTokenMs;
+    this.pieceMs =
+      fault?.kind === 'thinking_forever' ? (fault.everyMs ?? DEFAULT_DRIP_MS) : chunkMs;
+  }
+
+  before(frame: Frame): number {
+    let pauseMs = 0;
+    if (frame.stage === 'content' && !this.contentBegun) {
+      this.contentBegun = true;
+      pauseMs = this.firstMs;
+    }
+    if (frame.piece === true) {
+      if (this.piecesBegun) pauseMs += this.pieceMs;
+      this.piecesBegun = true;
+    }
+    return pauseMs;
   }
 }

@@ -1,6 +1,6 @@
 import type { WireProtocol } from './wire-request.ts';
 
-/** Which protocol a POST speaks, by its path; null: none. The version in front may be left out. */
+/** Finds the protocol of a POST request by its path, which may lack the version; null if it is none of them. */
 export function protocolOf(path: string): WireProtocol | null {
   const [pathname = ''] = path.split('?', 1);
   if (/^(\/v1)?\/messages$/.test(pathname)) return 'anthropic';
@@ -10,7 +10,7 @@ export function protocolOf(path: string): WireProtocol | null {
   return null;
 }
 
-/** What the GET endpoints answer; null: no such path. `created` dates are fixed. */
+/** Returns the body for a GET request; null if there is no such path. All dates in it are fixed. */
 export function listing(path: string, models: readonly string[]): object | null {
   const [pathname = ''] = path.split('?', 1);
   switch (pathname) {
@@ -28,7 +28,7 @@ export function listing(path: string, models: readonly string[]): object | null 
   }
 }
 
-/** Anthropic's and OpenAI's shapes differ in fields that don't collide: one list serves both. */
+/** Creates the list of models for both Anthropic and OpenAI, whose forms have no fields in conflict. */
 function modelList(models: readonly string[]): object {
   return {
     object: 'list',

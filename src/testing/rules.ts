@@ -1,5 +1,4 @@
 import type { Answer } from './answer.ts';
-import type { AnswerHandler } from './answer-handler.ts';
 import {
   firstUserText,
   lastUserText,
@@ -8,36 +7,39 @@ import {
   type WireProtocol,
 } from './wire-request.ts';
 
-/** What a request must be for a rule to answer it; all that are given must hold. */
+/** The conditions under which a rule answers a request. All that are set must be met. */
 export interface RuleCondition {
   readonly protocol?: WireProtocol;
   readonly model?: string;
   readonly systemIncludes?: string;
-  /** In the first user message: the task's prompt. */
+  /** A text in the first user message, which is the task's prompt. */
   readonly promptIncludes?: string;
-  /** In the last user message; tool results are none. */
+  /** A text in the last user message. Tool results are not searched. */
   readonly lastUserIncludes?: string;
-  /** Anywhere in the body as sent. */
+  /** A text anywhere in the body as it was sent. */
   readonly bodyIncludes?: string;
   /** The request has a tool of this name. */
   readonly offersTool?: string;
-  /** How many answers with calls have had their results sent back: 0 for a task's first request. */
+  /** The number of answers with calls of which the results were sent back: 0 for a task's first request. */
   readonly toolResults?: number;
-  /** How often this very body has arrived: 1 for the first time, 2 when it is tried again, … */
+  /** The number of times that this body has arrived: 1 at first, 2 when it is sent again, and so on. */
   readonly attempt?: number | readonly number[];
-  /** More than this many requests are being answered, this one counted. */
+  /** The condition that more than this many requests are being answered, including this one. */
   readonly inFlightAbove?: number;
-  /** Which of the requests that came to this rule and fit the rest of it, from 1. */
+  /** The position, from 1, among the requests that reached this rule and met its other conditions. */
   readonly nth?: number | readonly number[];
 }
 
-/** The first rule whose condition holds gives the answer; one without a condition always does. */
+/**
+ * A condition and an answer. The first rule whose condition is met gives the answer. A rule without a condition
+ * fits every request.
+ */
 export interface Rule {
   readonly when?: RuleCondition;
   readonly answer: Answer;
 }
 
-/** The rules as a handler. It throws for a request that no rule fits, saying what came. */
+/** Creates a handler from rules. It throws an error that describes the request if no rule fits it. */
 export function answerByRules(rules: readonly Rule[]): AnswerHandler {
   const seen = rules.map(() => 0);
   return (request) => {
@@ -52,7 +54,7 @@ export function answerByRules(rules: readonly Rule[]): AnswerHandler {
   };
 }
 
-/** Everything but `nth`. */
+/** Returns true if a request meets all conditions except `nth`. */
 function fits(when: RuleCondition, request: RecordedRequest): boolean {
   return (
     (when.protocol === undefined || when.protocol === request.protocol) &&
@@ -84,3 +86,9 @@ function describe(request: RecordedRequest): string {
     `last user message ${JSON.stringify(lastUserText(request).slice(0, 200))})`
   );
 }
+
+/**
+ * Decides the answer to a request. If it throws, the server answers with status 400 and records the error in
+ * the outcome.
+ */
+export type AnswerHandler = (request: RecordedRequest) => Answer | Promise<Answer>;

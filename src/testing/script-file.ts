@@ -1,9 +1,10 @@
+import { listNames } from '../base/text.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { FaultKind } from './answer.ts';
 import type { FakeModelOptions } from './fake-model.ts';
 import { CHAT_SERVERS } from './strict/options.ts';
 
-/** What a script file holds: the options that are data. */
+/** The content of a script file: the options that are plain data. */
 export type ScriptFile = Pick<FakeModelOptions, 'models' | 'promptCache' | 'strict'> & {
   readonly script: Extract<FakeModelOptions['script'], readonly unknown[]>;
 };
@@ -11,32 +12,14 @@ export type ScriptFile = Pick<FakeModelOptions, 'models' | 'promptCache' | 'stri
 const FILE_KEYS = ['script', 'models', 'promptCache', 'strict'];
 const STRICT_KEYS = ['chatServer', 'refusedParameters', 'refusedRoles'];
 const RULE_KEYS = ['when', 'answer'];
-const WHEN_KEYS = [
-  'protocol',
-  'model',
-  'systemIncludes',
-  'promptIncludes',
-  'lastUserIncludes',
-  'bodyIncludes',
-  'offersTool',
-  'toolResults',
-  'attempt',
-  'inFlightAbove',
-  'nth',
-];
-const ANSWER_KEYS = [
-  'thinking',
-  'text',
-  'toolCalls',
-  'usage',
-  'stop',
-  'delayMs',
-  'firstTokenMs',
-  'chunkMs',
-  'chunks',
-  'fault',
-];
-/** As a record, so that a fault that is added and not named here does not compile. */
+const WHEN_KEYS = listNames(`
+  protocol model systemIncludes promptIncludes lastUserIncludes bodyIncludes offersTool
+  toolResults attempt inFlightAbove nth
+`);
+const ANSWER_KEYS = listNames(`
+  thinking text toolCalls usage stop delayMs firstTokenMs chunkMs chunks fault
+`);
+/** The kinds of faults. It is a record so that a new fault which is missing here does not compile. */
 const FAULT_KINDS: Readonly<Record<FaultKind, true>> = {
   status: true,
   refuse: true,
@@ -60,8 +43,9 @@ const FAULT_KINDS: Readonly<Record<FaultKind, true>> = {
 };
 
 /**
- * Reads a script file's text: `{"script": [rules], "models"?: [...], "promptCache"?: {...}, "strict"?: …}`.
- * A misspelt key would make a rule fit everything, so each is checked. Throws, naming the place.
+ * Parses the text of a script file: `{"script": [rules], "models"?: [...], "promptCache"?: {...}, "strict"?:
+ * …}`. All keys are checked, since a rule with a misspelt key would fit everything. Throws an error that names
+ * the location.
  */
 export function parseScriptFile(text: string): ScriptFile {
   const file: JsonValue = JSON.parse(text);

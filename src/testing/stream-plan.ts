@@ -1,13 +1,13 @@
 import type { Fault } from './answer.ts';
 import type { Frame, WireCodec } from './wire/codec.ts';
 
-/** What is sent of a stream, and how it ends. */
+/** The frames of a stream that are sent, and the way in which it ends. */
 export interface StreamPlan {
   readonly frames: Iterable<Frame>;
   readonly ending: 'end' | 'reset' | 'hang' | 'pings';
 }
 
-/** Puts a fault into a stream. Pure; endless streams stay lazy. */
+/** Adds a fault to a stream. Endless streams stay lazy. */
 export function planStream(
   frames: Iterable<Frame>,
   fault: Fault | undefined,
@@ -31,9 +31,9 @@ export function planStream(
       return { frames: [...sent, content(MALFORMED), ...rest], ending: 'end' };
     }
     case 'overloaded':
-      return { frames: [...cut(frames, fault).sent, content(codec.overloaded())], ending: 'end' };
     case 'error_event': {
-      const { status, message = `The fake model breaks off with ${status}.` } = fault;
+      const { status, message = `The fake model breaks off with ${status}.` } =
+        fault.kind === 'overloaded' ? codec.overloaded : fault;
       const event = codec.errorEvent(status, message);
       return { frames: [...cut(frames, fault).sent, content(event)], ending: 'end' };
     }
@@ -50,7 +50,10 @@ function content(text: string): Frame {
   return { stage: 'content', text };
 }
 
-/** Before and after the break: by default what opens the stream and half of the content, at least one. */
+/**
+ * Splits a stream at the break. By default the opening frames and half of the content, at least one frame, come
+ * before it.
+ */
 function cut(frames: Iterable<Frame>, fault: { readonly afterEvents?: number }) {
   const all = [...frames];
   const opening = all.filter((frame) => frame.stage === 'open').length;

@@ -14,14 +14,14 @@ export interface WireTool {
 }
 
 export interface WireToolCall {
-  /** Empty where the protocol sent none (older Gemini models). */
+  /** The id of the call. Empty if the protocol sent none, as for older Gemini models. */
   readonly id: string;
   readonly name: string;
-  /** Parsed; the raw text where it is not valid JSON. */
+  /** The parsed arguments, or the raw text if it is not valid JSON. */
   readonly input: JsonValue;
 }
 
-/** An image or a document, as the wire holds it. */
+/** An image or a document as it was sent. */
 export interface WireAttachment {
   readonly mediaType: string;
   readonly base64: string;
@@ -29,25 +29,31 @@ export interface WireAttachment {
 
 export interface WireToolResult {
   readonly callId: string;
-  /** As the tool gave it: of outside text without the boundary and the marks, which `body` holds. */
+  /** The text as the tool returned it. The boundary and marks around outside text are only in `body`. */
   readonly text: string;
-  /** As the wire says it. OpenAI's protocols have no such field: there always false. */
+  /**
+   * True if the request marks the result as an error. Always false for OpenAI's protocols, which have no such
+   * field.
+   */
   readonly isError: boolean;
-  /** Where it holds any. */
+  /** The images and documents of the result. Default: there are none. */
   readonly attachments?: readonly WireAttachment[];
 }
 
-/** One message, alike for all protocols. Results of one answer's calls are one `tool` message. */
+/**
+ * One message in a form that is the same for all protocols. The results of one answer's calls are one `tool`
+ * message.
+ */
 export interface WireMessage {
   readonly role: 'user' | 'assistant' | 'tool';
   readonly text: string;
   readonly toolCalls: readonly WireToolCall[];
   readonly toolResults: readonly WireToolResult[];
-  /** Of a user message that holds any. */
+  /** The images and documents of a user message. Default: there are none. */
   readonly attachments?: readonly WireAttachment[];
 }
 
-/** What a request's body says, alike for all protocols. */
+/** The content of a request's body in a form that is the same for all protocols. */
 export interface ParsedBody {
   readonly model: string;
   /** The parts of the system prompt, joined by a blank line. */
@@ -55,69 +61,82 @@ export interface ParsedBody {
   readonly systemParts: readonly string[];
   readonly tools: readonly WireTool[];
   readonly messages: readonly WireMessage[];
-  /** The output limit sent, in tokens. */
+  /** The sent limit on the answer in tokens; null if none was sent. */
   readonly maxOutputTokens: number | null;
-  /** `auto`, `none`, … in the provider's word, lower case. */
+  /** The provider's value in lower case, such as `auto` or `none`; null if none was sent. */
   readonly toolChoice: string | null;
-  /** False: one JSON body is wanted, no events. */
+  /** True if the answer should be a stream of events, and false if it should be one JSON body. */
   readonly stream: boolean;
-  /** Whether a stream ends with usage: always, but in Chat, which has to ask for it. */
+  /**
+   * True if a stream ends with usage. This is always so, except in Chat, where the request has to ask for it.
+   */
   readonly streamUsage: boolean;
 }
 
-/** How a request ended; filled in while it is answered. Times are as in `receivedAt`. */
+/** The outcome of a request, which is filled in while it is answered. Times are as in `receivedAt`. */
 export interface RequestOutcome {
-  /** HTTP status sent. Null: none was. */
+  /** The HTTP status that was sent; null if none was. */
   status: number | null;
   fault: FaultKind | null;
-  /** What the answer's final usage said. Null where none was sent: a fault, an abort, not asked for. */
+  /**
+   * The usage that was sent at the end of the answer; null if none was sent because of a fault, an abort, or
+   * since the request did not ask for it.
+   */
   usage: Usage | null;
   firstByteAt: number | null;
-  /** When the last byte was handed to the operating system. */
+  /** The time at which the last byte was passed to the operating system. */
   lastByteAt: number | null;
   endedAt: number | null;
-  /** The client went away before the answer was whole. */
+  /** True if the client went away before the answer was complete. */
   abortedByClient: boolean;
-  /** Why the server itself refused: no rule matched, the handler threw, or the vendor would refuse it. */
+  /**
+   * The reason why the server refused the request: no rule fits, the handler threw, or the vendor would refuse
+   * it. Null if it did not.
+   */
   problem: string | null;
-  /** The rules of the vendor that the request breaks; empty where the server does not check them. */
+  /** The rules of the vendor that the request breaks. Empty if the server does not check them. */
   violations: readonly Violation[];
 }
 
-/** A request as it arrived, and what became of it. */
+/** A request as it arrived, with its outcome. */
 export interface RecordedRequest extends ParsedBody {
-  /** 1 for the first that arrived. */
+  /** The number of the request in order of arrival, from 1. */
   readonly id: number;
   readonly protocol: WireProtocol;
-  /** Path and query. */
+  /** The path and the query of the address. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly rawBody: string;
   readonly body: JsonObject;
-  /** Milliseconds since the epoch with fractions, comparable between processes of one machine. */
+  /**
+   * The time in milliseconds since the epoch, with fractions. It can be compared between processes of one
+   * machine.
+   */
   readonly receivedAt: number;
-  /** The same for all requests of one conversation: a hash of system prompt and first message. */
+  /**
+   * A hash of the system prompt and the first message, which is the same for all requests of one conversation.
+   */
   readonly taskKey: string;
-  /** 1 the first time that this very body arrives, 2 when it is sent again, … */
+  /** The number of times that this body has arrived: 1 at first, 2 when it is sent again, and so on. */
   readonly attempt: number;
-  /** Requests being answered when this one arrived, itself counted. */
+  /** The number of requests that were being answered when this one arrived, itself included. */
   readonly inFlight: number;
   readonly outcome: RequestOutcome;
   /** Resolves when the exchange is over, however it ended. */
   readonly ended: Promise<void>;
 }
 
-/** How many of the model's answers with calls have had their results sent back. */
+/** Counts the answers with calls of which the results were sent back. */
 export function toolResultRounds(request: Pick<ParsedBody, 'messages'>): number {
   return request.messages.filter((message) => message.role === 'tool').length;
 }
 
-/** The text of the last user message, tool results left out. Empty when there is none. */
+/** Returns the text of the last user message without tool results. Empty if there is none. */
 export function lastUserText(request: Pick<ParsedBody, 'messages'>): string {
   return request.messages.findLast((message) => message.role === 'user')?.text ?? '';
 }
 
-/** The text of the first user message: a task's prompt. */
+/** Returns the text of the first user message, which is a task's prompt. */
 export function firstUserText(request: Pick<ParsedBody, 'messages'>): string {
   return request.messages.find((message) => message.role === 'user')?.text ?? '';
 }

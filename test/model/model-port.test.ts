@@ -3,12 +3,15 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { createModelPort, type ConnectedModels } from '../../src/model/model-port.ts';
-import { discoverLocalServers, addServedModels } from '../../src/model/providers/local-servers.ts';
+import {
+  discoverLocalServers,
+  addServedModels,
+  discoverModels,
+} from '../../src/model/discover-models.ts';
 import { discoverProviders } from '../../src/model/providers/providers.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import { resolveMainModel } from '../../src/model/selection/resolve-model.ts';
 import { createScriptedModel } from '../scripted-model.ts';
-import { discoverModels } from '../../src/model/discover-models.ts';
 import { userMessage } from '../../src/protocol/message.ts';
 import type { ModelPort } from '../../src/protocol/model.ts';
 import type { Environment } from '../../src/sys/env.ts';

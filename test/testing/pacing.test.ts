@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { WIRE_PROTOCOLS, type Answer } from '../../src/testing/index.ts';
-import { Pacing } from '../../src/testing/pacing.ts';
+import { Pacing } from '../../src/testing/respond.ts';
 import { prepareAnswer } from '../../src/testing/prepare-answer.ts';
 import { CODECS } from '../../src/testing/wire/codecs.ts';
 

@@ -186,10 +186,11 @@ async function send(
   request: ModelRequest,
   signal: AbortSignal,
   observer: WireObserver | undefined,
-  { protocol, endpoint, effort, deps, adjustments, attempt }: AttemptContext,
+  context: AttemptContext,
 ): Promise<AcceptedResponse> {
+  const { protocol, endpoint, deps, adjustments, attempt } = context;
   let response = null as Promise<AcceptedResponse> | null;
-  const context = {
+  const sending = {
     fetch: deps.fetch,
     version: deps.version,
     endpoint,
@@ -200,7 +201,7 @@ async function send(
       adjustments.apply(request.model.id, finishBody(built, request, protocol)),
   };
   const capture = async (url: string | URL | Request, init?: RequestInit): Promise<never> => {
-    response = sendRequest(String(url), init ?? {}, context);
+    response = sendRequest(String(url), init ?? {}, sending);
     // The caller of `send` gets the rejection.
     await response.catch(() => {});
     // The package would read the response with its own schemas, which are stricter than many servers.
@@ -211,9 +212,7 @@ async function send(
     const sentRequest = adjustments.isActive(request.model.id, 'calls_without_reasoning')
       ? signUnsignedThinking(request, protocol)
       : request;
-    await model.doStream(
-      await buildCallOptions(sentRequest, signal, { protocol, endpoint, effort, deps }),
-    );
+    await model.doStream(await buildCallOptions(sentRequest, signal, context));
   } catch (thrown) {
     if (response === null) throw thrown;
   }
@@ -244,12 +243,7 @@ function finishBody(
 async function buildCallOptions(
   request: ModelRequest,
   signal: AbortSignal,
-  {
-    protocol,
-    endpoint,
-    effort,
-    deps,
-  }: Pick<AttemptContext, 'protocol' | 'endpoint' | 'effort' | 'deps'>,
+  { protocol, endpoint, effort, deps }: AttemptContext,
 ): Promise<LanguageModelV4CallOptions> {
   const files =
     attachmentsOf(request.messages).length > 0 ? await loadAttachedFiles(deps, request) : null;

@@ -2,29 +2,14 @@ import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider'
 import type { JsonObject } from '../../base/json.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
-import type { AdjustmentName } from '../settings/model-settings.ts';
-import type { CreateReader } from './answers/reader.ts';
-import type { KeyHeader } from '../providers/provider-key.ts';
+import type { AnswerBuilder } from './answers/answer-builder.ts';
+import type { ConfiguredProvider } from '../providers/providers.ts';
 
-/** The address and key of a provider. */
-export interface Endpoint {
-  /** The configured provider's name, for messages. */
-  readonly name: string;
-  /** The base URL, with the version segment and without a slash at the end. */
-  readonly baseUrl: string;
-  /** The key that is sent; null: none. */
-  readonly apiKey: string | null;
-  /** The base URL that is tried once if the server has no API under the first one. Default: there is no other. */
-  readonly otherBaseUrl?: string;
-  /** The query string that is appended to the address of every request. Default: none. */
-  readonly query?: string;
-  /** The environment variable that holds the key. Default: it is not known, or there is no key. */
-  readonly keyFrom?: string;
-  /** The header in which the key is sent. Default: the one that the provider package uses. */
-  readonly keyHeader?: KeyHeader;
-  /** The adjustments that are made from the first request on. Default: none. */
-  readonly omit?: readonly AdjustmentName[];
-}
+/** The address and key of a provider, with the parts that are left out of its requests from the first one on. */
+export type Endpoint = Pick<
+  ConfiguredProvider,
+  'name' | 'baseUrl' | 'apiKey' | 'otherBaseUrl' | 'query' | 'keyFrom' | 'keyHeader' | 'omit'
+>;
 
 /** The options of the prompt conversion that depend on the protocol. */
 export interface PromptRules {
@@ -59,6 +44,23 @@ export interface PromptRules {
   readonly toolOptions?: JsonObject;
 }
 
+/**
+ * Reads the events of one protocol into an answer. It accepts every part that arrives complete, ignores unknown
+ * parts, and counts each repair. It never throws because of the data: an error that the server reports is passed to
+ * `AnswerBuilder.fail`.
+ */
+export interface AnswerReader {
+  /**
+   * True while the event that ends every answer of the protocol is missing. If the connection is closed then, even
+   * regularly, the answer is incomplete: a proxy does that when the server behind it fails.
+   */
+  readonly awaitsEnd: boolean;
+  /** Takes an event of the stream. `name`: from the `event:` line before it. */
+  takeEvent(event: JsonObject, name: string | null): void;
+  /** Takes a complete response that came instead of a stream. Returns false if it is no answer. */
+  takeDocument(response: JsonObject): boolean;
+}
+
 /** One wire protocol: the provider package that builds its requests, and the reader of its answers. */
 export interface ProtocolAdapter {
   readonly rules: PromptRules;
@@ -71,7 +73,7 @@ export interface ProtocolAdapter {
     endpoint: Endpoint,
     fetch: typeof globalThis.fetch,
   ): LanguageModelV4;
-  readonly createReader: CreateReader;
+  createReader(answer: AnswerBuilder): AnswerReader;
   /** Returns the options of the provider package for a request. Default: none. */
   providerOptions?(request: ModelRequest): SharedV4ProviderOptions;
   /**

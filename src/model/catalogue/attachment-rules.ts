@@ -5,7 +5,7 @@ import {
   type AttachmentType,
   isImage,
 } from '../../protocol/attachment.ts';
-import type { AttachmentKind } from '../settings/model-overrides.ts';
+import type { AttachmentKind } from '../settings/model-settings.ts';
 import type { ConfiguredProvider } from '../providers/providers.ts';
 
 type AttachmentTypes = readonly AttachmentType[];
@@ -84,7 +84,7 @@ export function createAttachmentRules(model: AttachmentModel): AttachmentRules {
     family?.formula === 'google' && /^gemini-[3-9]/.test(id) ? 'gemini-3' : family?.formula;
   return {
     refusal: (details) => explainRefusal(details, model, types),
-    tokens: (details) => estimateTokens(formula ?? 'openai', details),
+    tokens: (details) => estimateAttachmentTokens(formula ?? 'openai', details),
   };
 }
 
@@ -148,7 +148,10 @@ interface AttachmentSize {
 const BYTES_A_PAGE = 50_000;
 
 /** Estimates the tokens of an image or a document in a request. */
-export function estimateTokens(formula: TokenFormula, details: AttachmentDetails): number {
+export function estimateAttachmentTokens(
+  formula: TokenFormula,
+  details: AttachmentDetails,
+): number {
   const { type, bytes, width = 1, height = 1 } = details;
   const pages = details.pages ?? Math.max(1, Math.ceil(bytes / BYTES_A_PAGE));
   const sized = { pages: type === 'application/pdf' ? pages : null, width, height };

@@ -1,7 +1,7 @@
 import type { MatchLogic } from '@pydantic/genai-prices';
 import type { ModelDetails, ModelPrice, Rates } from '../../protocol/model.ts';
 import { findOutputLimit } from './output-limits.ts';
-import { type ModelOverride, OVERRIDE_SOURCE } from '../settings/model-overrides.ts';
+import { type ModelOverride, OVERRIDE_SOURCE } from '../settings/model-settings.ts';
 import type { ConfiguredProvider } from '../providers/providers.ts';
 import type { Vendor } from '../providers/vendors.ts';
 

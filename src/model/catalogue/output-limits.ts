@@ -1,59 +1,34 @@
 import type { Vendor } from '../providers/vendors.ts';
 import type { ConfiguredProvider } from '../providers/providers.ts';
 
-/** The models of a vendor that match a pattern and answer with fewer tokens than its other models. */
-interface LowLimit {
-  readonly ids: RegExp;
-  /** The highest limit that the vendor accepts. It refuses a request with a higher one. */
-  readonly tokens: number;
-}
-
-interface VendorLimits {
-  /** The lower limits. The first pattern that matches counts. */
-  readonly lower: readonly LowLimit[];
-  /** The limit that is used for all other models of the vendor. Their own limits are higher. */
-  readonly others: number;
-  /** The page with the numbers. `asOf`: the day on which they were looked up. */
-  readonly source: string;
-  readonly asOf: string;
-}
-
 /**
  * The default limit. It is enough for any file that a model should write at once, below the limit of each
  * current model (64,000 and more), and low enough that a budget does not reserve far more than a request costs.
  */
 const DEFAULT_LIMIT = 32_000;
 
-const LIMITS: Readonly<Record<Vendor, VendorLimits>> = {
-  anthropic: {
-    lower: [
-      { ids: /claude-3-5-/, tokens: 8192 },
-      { ids: /claude-3-7-/, tokens: DEFAULT_LIMIT },
-      { ids: /claude-(3-|instant|v?2\b)/, tokens: 4096 },
+/**
+ * The models of each vendor with a lower limit, and the highest limit that the vendor accepts for them: it refuses
+ * a request with a higher one. The first pattern that matches counts. All other models accept the default limit.
+ * Sources, looked up on 2026-11-22: https://platform.claude.com/docs/en/models/overview,
+ * https://developers.openai.com/api/docs/models, https://ai.google.dev/gemini-api/docs/models
+ */
+const LOWER_LIMITS: Readonly<Record<Vendor, readonly (readonly [ids: RegExp, tokens: number])[]>> =
+  {
+    anthropic: [
+      [/claude-3-5-/, 8192],
+      [/claude-3-7-/, DEFAULT_LIMIT],
+      [/claude-(3-|instant|v?2\b)/, 4096],
     ],
-    others: DEFAULT_LIMIT,
-    source: 'https://platform.claude.com/docs/en/models/overview',
-    asOf: '2026-11-22',
-  },
-  openai: {
-    lower: [
-      { ids: /^gpt-4o-2024-05-13/, tokens: 4096 },
-      { ids: /^gpt-4-(turbo|vision|\d{4}-preview)/, tokens: 4096 },
-      { ids: /^gpt-4(-0613|-0314)?$/, tokens: 8192 },
-      { ids: /^gpt-3\.5-/, tokens: 4096 },
-      { ids: /^(gpt-4o|chatgpt-4o|gpt-audio|gpt-5(\.\d+)?-chat)/, tokens: 16_384 },
+    openai: [
+      [/^gpt-4o-2024-05-13/, 4096],
+      [/^gpt-4-(turbo|vision|\d{4}-preview)/, 4096],
+      [/^gpt-4(-0613|-0314)?$/, 8192],
+      [/^gpt-3\.5-/, 4096],
+      [/^(gpt-4o|chatgpt-4o|gpt-audio|gpt-5(\.\d+)?-chat)/, 16_384],
     ],
-    others: DEFAULT_LIMIT,
-    source: 'https://developers.openai.com/api/docs/models',
-    asOf: '2026-11-22',
-  },
-  google: {
-    lower: [{ ids: /^gemini-(1\.|2\.0-)/, tokens: 8192 }],
-    others: DEFAULT_LIMIT,
-    source: 'https://ai.google.dev/gemini-api/docs/models',
-    asOf: '2026-11-22',
-  },
-};
+    google: [[/^gemini-(1\.|2\.0-)/, 8192]],
+  };
 
 /** Matches the ids of each vendor that the table covers. Open models are not among them. */
 const KNOWN_IDS: Readonly<Record<Vendor, RegExp>> = {
@@ -80,6 +55,5 @@ export function findOutputLimit(
 }
 
 function lookUpLimit(vendor: Vendor, id: string): number {
-  const { lower: small, others } = LIMITS[vendor];
-  return small.find(({ ids }) => ids.test(id))?.tokens ?? others;
+  return LOWER_LIMITS[vendor].find(([ids]) => ids.test(id))?.[1] ?? DEFAULT_LIMIT;
 }

@@ -1,11 +1,9 @@
+import * as windows from './concurrency-window.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ModelFailure } from '../../protocol/model.ts';
 import { type ResponseHeaders, findExhaustedLimit } from './limit-headers.ts';
 import type { Permit } from './permit.ts';
-import { ServedPeaks, type RequestRecord, isRefusalSpecific } from './request-record.ts';
-import type { Hold } from './waiting-request.ts';
-
-import * as windows from './concurrency-window.ts';
+import type { RequestRecord, Hold } from './waiting-request.ts';
 
 /** The configured limits on the requests to one provider account. */
 export interface LimiterSettings {
@@ -194,4 +192,31 @@ class RequestsPerMinute {
     this.sent = this.sent.slice(this.first);
     this.first = 0;
   }
+}
+
+/** The most requests that the provider has served at the same time, by the time at which that was observed. */
+class ServedPeaks {
+  /** Sorted by time, with falling counts: a later peak removes the smaller ones before it. */
+  private readonly peaks: { readonly at: number; readonly count: number }[] = [];
+
+  /** Adds an observation. `at` is never smaller than in the call before. */
+  add(at: number, count: number): void {
+    while ((this.peaks.at(-1)?.count ?? Infinity) <= count) this.peaks.pop();
+    this.peaks.push({ at, count });
+  }
+
+  peakSince(at: number): number {
+    return this.peaks.find((one) => one.at >= at)?.count ?? 0;
+  }
+}
+
+/**
+ * Returns true if a refusal concerns only this request: as many other requests were served at a time since it was
+ * refused before. Such a request waits alone, and the others go on.
+ */
+function isRefusalSpecific(
+  { refusals, refusedAt }: RequestRecord,
+  { served, level }: { readonly served: ServedPeaks; readonly level: number },
+): boolean {
+  return refusals > 0 && served.peakSince(refusedAt) >= level;
 }

@@ -6,8 +6,7 @@ import { Allowance, type AllowanceDeps, type LimiterSettings, type SlotUse } fro
 import type { ResponseHeaders } from './limit-headers.ts';
 import { RequestQueue } from './request-queue.ts';
 import { Permit, type PermitListener } from './permit.ts';
-import type { RequestRecord } from './request-record.ts';
-import { WaitingRequest } from './waiting-request.ts';
+import { type RequestRecord, WaitingRequest } from './waiting-request.ts';
 
 export interface LimiterDeps extends AllowanceDeps {
   /** The shared deadlines of the process: one timer serves all of them. */

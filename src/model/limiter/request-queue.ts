@@ -48,12 +48,6 @@ export class RequestQueue<T extends QueuedRequest> {
     return nextLine.take();
   }
 
-  /** Returns all requests in no particular order. */
-  *all(): Iterable<T> {
-    yield* this.foreground.all();
-    yield* this.background.all();
-  }
-
   private lineFor({ lane }: T): RoundRobin<T> {
     return lane.background ? this.background : this.foreground;
   }
@@ -114,9 +108,5 @@ class RoundRobin<T extends QueuedRequest> {
     let oldest = Infinity;
     for (const [first] of this.trees.values()) oldest = Math.min(oldest, first?.since ?? Infinity);
     return oldest;
-  }
-
-  *all(): Iterable<T> {
-    for (const waiting of this.trees.values()) yield* waiting;
   }
 }

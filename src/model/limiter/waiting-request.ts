@@ -3,7 +3,19 @@ import type { Deadline } from '../../base/deadlines.ts';
 import type { Lane, ModelRequest } from '../../protocol/model.ts';
 import type { QueuedRequest } from './request-queue.ts';
 import type { Permit } from './permit.ts';
-import type { RequestRecord } from './request-record.ts';
+
+/** The history of a request that was refused or had to wait. It is kept until an attempt succeeds. */
+export interface RequestRecord {
+  /** The number of the request among all that ever waited. It stays the same after a refusal. */
+  readonly order: number;
+  /** The time at which it first waited, on a monotonic clock. */
+  readonly since: number;
+  refusals: number;
+  /** The time of the last refusal. */
+  refusedAt: number;
+  /** The earliest time at which it is sent again. */
+  notBefore: number;
+}
 
 /** The state of a request that a rate limit holds back, as the event `held` reports it. */
 export interface Hold {

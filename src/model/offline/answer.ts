@@ -14,8 +14,8 @@ export const HELP = `The offline engine finds places in the workspace: ask, for 
 
 export const NO_TOOLS = `The offline engine answers by searching with FindPlaces or Grep, and this agent has neither. ${CONFIGURE}`;
 
-/** Sentences that say which part of a wish the engine cannot meet. */
-export const LIMITS = {
+/** The sentences that say which part of a request the engine cannot fulfil. */
+export const LIMITATIONS = {
   change: `The offline engine only searches: it does not write, change or run anything. ${CONFIGURE} These are the places that matter to the request:`,
   judge: `The offline engine only searches: it cannot judge code. ${CONFIGURE} This is what it finds:`,
   diff: `The offline engine only searches what is there: it neither lists nor judges changes. \`git status\` and \`git diff\` list them. ${CONFIGURE}`,
@@ -34,7 +34,7 @@ export function answerFromSearch(
 ): string {
   const failures = failureNote(situation);
   const found = report ?? 'Nothing found that fits.';
-  return [...(beyond === null ? [] : [LIMITS[beyond]]), found, ...failures].join('\n\n');
+  return [...(beyond === null ? [] : [LIMITATIONS[beyond]]), found, ...failures].join('\n\n');
 }
 
 /** Names the calls that failed; empty when none did. */

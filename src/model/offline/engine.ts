@@ -53,7 +53,7 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
   };
 }
 
-/** A port throws nothing, so a bug becomes a value. */
+/** Plans the next step. Returns an error instead of throwing it, since a model port never throws. */
 function planStep(request: ModelRequest): OfflineStep | Error {
   try {
     return nextOfflineStep(readSituation(request));
@@ -62,7 +62,10 @@ function planStep(request: ModelRequest): OfflineStep | Error {
   }
 }
 
-/** The number of messages makes the ids unique in a conversation, and the same when a request is repeated. */
+/**
+ * Converts a step to the content of an answer. The number of messages in the call ids makes them unique in a
+ * conversation, and the same when a request is repeated.
+ */
 function contentOf(step: OfflineStep, messages: number): readonly AssistantPart[] {
   if (step.type === 'answer') return [{ type: 'text', text: step.text }];
   return step.calls.map(({ name, input }, index) => ({
@@ -88,7 +91,7 @@ function cancelled(): ModelPart {
   };
 }
 
-/** A rule of thumb for English and code. Nothing is billed by it. */
+/** The average number of characters in a token, for English and code. Nothing is billed by it. */
 const CHARS_PER_TOKEN = 4;
 
 /**

@@ -7,20 +7,20 @@ import {
 import type { Situation } from './situation.ts';
 import { splitTopics, withoutInstructions } from './topics.ts';
 
-/** The wish of the newest message, as far as a search engine can understand it. */
+/** The request in the newest message, as far as a search engine can understand it. */
 export interface Intent {
   readonly question: string;
-  /** The text to search for: the question and, where it points back to it, the one before. */
+  /** The text to search for: the question, and also the question before it if it refers to that one. */
   readonly searchText: string;
-  /** The questions of which it consists. */
+  /** The separate questions that the message asks. */
   readonly topics: readonly string[];
-  /** Whether it says what is looked for. */
+  /** True if the question contains terms to search for. */
   readonly hasSearchTerms: boolean;
-  /** The files to outline; empty when something is to be found. */
+  /** The files to outline; empty if the question asks for a search. */
   readonly outlinedFiles: readonly string[];
-  /** The directory to outline, `.` for the working directory; null when none is. */
+  /** The directory to outline, `.` for the working directory; null if the question asks for no such outline. */
   readonly outlinedDirectory: string | null;
-  /** The part of the wish that cannot be met without a model; null for a plain question. */
+  /** The kind of work that is asked for and that needs a model; null for a plain question. */
   readonly beyond: 'change' | 'judge' | 'diff' | null;
 }
 
@@ -31,7 +31,7 @@ const CHANGE = new RegExp(
   'i',
 );
 const JUDGE = new RegExp(`^${POLITE}(?:review|audit|critique|assess|evaluate|rate)\\b`, 'i');
-/** A question about what changed, rather than about what there is. */
+/** Matches questions about recent changes, which a search of the present files cannot answer. */
 const DIFF: readonly RegExp[] = [
   /^(?:so |and )?what(?:'s| is| has| have| did| was| were)?(?: i| we| you)?(?: been)? (?:changed?|new|different|modified)\b[^?]{0,60}\??$/i,
   /^(?:please |can you |could you )*(?:show|list|review|summari[sz]e|describe|check|outline|audit|go over|look at)\b[^?]{0,60}\b(?:changes|diff|edits|modifications|commit)\b/i,
@@ -39,10 +39,10 @@ const DIFF: readonly RegExp[] = [
 ];
 const OUTLINE =
   /\b(?:summari[sz]e|summary|outline|overview|what does|what(?: is|'s|’s) in|describe|explain)\b/i;
-/** A longer question (a pasted log, a piped file) is read up to here. */
+/** The most characters of a question that are read: it may contain a pasted log or a piped file. */
 const MAX_QUESTION_CHARS = 6000;
 const MAX_OUTLINED_FILES = 5;
-/** A question that says nothing new but points back. */
+/** Matches questions that refer to the one before them. */
 const POINTS_BACK =
   /^(?:and|but|so|also|what about|how about)\b|\b(?:it|that|this|they|them|there|those|these)\b/i;
 
@@ -51,7 +51,7 @@ const NAMES_DIRECTORY =
 const WORKING_DIRECTORY =
   /^(?:\.|this|it|project|repository|repo|codebase|workspace|directory|folder|code|files)$/i;
 
-/** Reads the wish of the newest message. */
+/** Reads the request in the newest message. */
 export function readIntent(situation: Situation): Intent {
   const asked = situation.question.slice(0, MAX_QUESTION_CHARS);
   const question = withoutInstructions(asked);
@@ -90,7 +90,7 @@ function beyondSearch(question: string, agentType: string): Intent['beyond'] {
   return CHANGE.test(question) ? 'change' : null;
 }
 
-/** Whether a question says little itself, and speaks of something mentioned before. */
+/** Returns true if a question has few terms of its own and refers to something mentioned before. */
 function pointsBack(question: string): boolean {
   const telling = readQuery(question).terms.filter(isSearchTerm);
   return telling.length <= 2 && POINTS_BACK.test(question);

@@ -1,23 +1,25 @@
-import { parseLocations } from '../../base/code-search/format-ranking.ts';
+import { parseLocations, formatRanking } from '../../base/code-search/format-ranking.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
-import { answerFromChildren, answerFromSearch, HELP, LIMITS, NO_TOOLS } from './answer.ts';
-import { grepCall, rankFoundLines } from './grep-search.ts';
+import { answerFromChildren, answerFromSearch, HELP, LIMITATIONS, NO_TOOLS } from './answer.ts';
 import { readIntent, type Intent } from './intent.ts';
 import { answerWithOutline, isOutlined, outlineCalls } from './outline.ts';
 import { findOutcome, type PlannedCall, type Situation } from './situation.ts';
 import { MAX_TOPICS } from './topics.ts';
+import { readQuery } from '../../base/code-search/query.ts';
+import { countTerms, rankLocations } from '../../base/code-search/rank.ts';
+import { TermFinder } from '../../base/code-search/term-finder.ts';
 
 /** The engine's next message: tool calls, or its answer. */
 export type OfflineStep =
   | { readonly type: 'calls'; readonly calls: readonly PlannedCall[] }
   | { readonly type: 'answer'; readonly text: string };
 
-/** A question is answered within these bounds, whatever its calls return. */
+/** The most rounds of calls for one question. After them the engine answers with what it has found. */
 const MAX_ROUNDS = 6;
 const MAX_CALLS = 25;
-/** Places that an answer shows. */
+/** The number of locations that an answer shows. */
 const SHOWN_PLACES = 3;
-/** Lines of each place that are read, and how many of them stand before its line. */
+/** The number of lines that are read around each location. `LINES_BEFORE` of them are before its line. */
 const READ_LINES = 80;
 const LINES_BEFORE = 20;
 const CHILD_FORM =
@@ -36,7 +38,7 @@ export function nextOfflineStep(situation: Situation): OfflineStep {
   }
   const merged = answerFromChildren(intent.topics, situation);
   if (merged !== null) return answer(merged);
-  if (intent.beyond === 'diff') return answer(LIMITS.diff);
+  if (intent.beyond === 'diff') return answer(LIMITATIONS.diff);
   if (!intent.hasSearchTerms && intent.outlinedDirectory === null) return answer(HELP);
   if (![CODE_SEARCH, 'Grep', 'Read'].some((name) => situation.tools.has(name))) {
     return answer(NO_TOOLS);
@@ -81,7 +83,10 @@ function nextCalls(intent: Intent, situation: Situation): readonly PlannedCall[]
   return findOutcome(situation, 'Grep') === undefined ? grepCall(intent.searchText) : [];
 }
 
-/** The report of the search so far; null when none has succeeded. Without the search tool, Grep's lines are ranked. */
+/**
+ * Returns the report of the search so far; null if no search has succeeded. Without the search tool, the lines
+ * that Grep found are ranked.
+ */
 function searchReport({ searchText }: Intent, situation: Situation): string | null {
   const found = findOutcome(situation, CODE_SEARCH)?.result;
   if (found?.isError === false) return found.text;
@@ -95,7 +100,7 @@ function searchReport({ searchText }: Intent, situation: Situation): string | nu
     : null;
 }
 
-/** Every place is opened before it is cited, so that a model that takes over has its code. */
+/** Plans the call that opens a location before it is cited, so that a model that takes over has its code. */
 function readAround(path: string, line: number): PlannedCall {
   const offset = Math.max(1, line - LINES_BEFORE);
   return { name: 'Read', input: { file_path: path, offset, limit: READ_LINES } };
@@ -135,4 +140,49 @@ function callsOf(planned: readonly PlannedCall[], { tools }: Situation): Offline
 
 function answer(text: string): OfflineStep {
   return { type: 'answer', text };
+}
+
+/** The number of lines that Grep is asked for, which is the most that it returns. */
+const MAX_LINES = 1000;
+const MAX_LINE_NUMBER = 60_000;
+
+/** Plans the Grep call that finds the lines with words of a question; empty if the question has none. */
+function grepCall(question: string): readonly PlannedCall[] {
+  const { pattern } = new TermFinder(readQuery(question).terms);
+  if (pattern === null) return [];
+  const input = { pattern, output_mode: 'content', ignore_case: true, head_limit: MAX_LINES };
+  return [{ name: 'Grep', input }];
+}
+
+/** Ranks the lines that Grep found, as if its files had no others, and describes the best places. */
+function rankFoundLines(
+  found: string,
+  options: { readonly question: string; readonly cwd: string; readonly maxPlaces: number },
+): string {
+  const query = readQuery(options.question);
+  const finder = new TermFinder(query.terms);
+  const texts = textsByPath(found, options.cwd);
+  const files = [...texts].map(([path, text]) => countTerms(path, text, finder));
+  const ranking = rankLocations(query, finder, {
+    files,
+    readText: (path) => texts.get(path) ?? null,
+  });
+  const report = formatRanking(ranking, { maxPlaces: options.maxPlaces, show: (path) => path });
+  return `${report}\n\nFindPlaces was not available: only the lines that Grep returned were ranked.`;
+}
+
+/** Returns the text of each file by path, in which the lines that Grep did not return are empty. */
+function textsByPath(found: string, cwd: string): ReadonlyMap<string, string> {
+  const files = new Map<string, string[]>();
+  for (const each of found.split('\n')) {
+    const [, shown, number, text = ''] = /^([^[].*?):(\d{1,9}):(.*)$/.exec(each) ?? [];
+    if (shown === undefined || /\p{Cc}/u.test(shown) || Number(number) > MAX_LINE_NUMBER) continue;
+    const path = shown.startsWith(`${cwd}/`) ? shown.slice(cwd.length + 1) : shown;
+    const lines = files.get(path) ?? [];
+    lines[Number(number) - 1] = text;
+    files.set(path, lines);
+  }
+  return new Map(
+    [...files].map(([path, lines]) => [path, Array.from(lines, (line) => line ?? '').join('\n')]),
+  );
 }

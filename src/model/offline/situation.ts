@@ -85,7 +85,7 @@ function questions({ messages, toolChoice }: ModelRequest): readonly Question[] 
   });
 }
 
-/** A message without the parts that Muster adds, which are in brackets or tags. */
+/** Returns the text of a message without the parts that Muster adds, which are in brackets or tags. */
 function askedText(message: UserMessage): string {
   return message.content
     .map((part) => part.text.trim())
@@ -104,7 +104,7 @@ function withPlainNames(text: string, { content }: UserMessage): string {
   );
 }
 
-/** An `@name` of an agent type. */
+/** Matches the `@name` of an agent type. */
 const MENTION =
   /(?<![\p{L}\p{N}_/@])@(?:"[^"\n]*"|[\p{L}\p{N}_][\p{L}\p{N}_.:-]*(?![.:-]*[\p{L}\p{N}_/]))/gu;
 const CHOSEN =

@@ -3,18 +3,20 @@ import { hasSearchTerms, readQuery } from '../../base/code-search/query.ts';
 /** The most topics that are delegated. The answer names the others. */
 export const MAX_TOPICS = 8;
 
-/** A longer text was passed along and is no list of questions. */
+/**
+ * The most characters of a question that is split. A longer text was passed along and is no list of questions.
+ */
 const MAX_SPLIT_CHARS = 1500;
 
 const LIST_ITEM = /^\s*(?:[-*•]|\(?\d{1,2}[.)])\s+(.+)$/;
-/** `…, and where is …` begins a second question. */
+/** Matches the words between two questions, such as `…, and where is …`. */
 const NEXT_QUESTION =
   /[,;]?\s+(?:and(?: also)?|also|as well as|then)\s+(?=(?:where|how|what|which|why|when|who|find|show|list|locate)\b)/i;
 const QUESTION_WORD = /^(where|how|what|which|why|when|who|find|show|list|locate)\b/i;
-/** Sentences that say how to answer. They are no topic. */
+/** Matches sentences that say how to answer, which are no topics. */
 const INSTRUCTION =
   /^(?:please )?(?:answer|report|return|reply|respond|cite|quote|include|give|be (?:concise|thorough|brief)|keep|use|do not|don't|only|make sure|your task|you are)\b/i;
-/** A thing that is named exactly, such as `readFile`. */
+/** Matches the exact name of a thing in code, such as `readFile`. */
 const NAMED = /^`[^`]+`$|^[\w$.]*(?:[a-z][A-Z]|_\w|\w\.\w)[\w$.]*(?:\(\))?$/;
 
 /**
@@ -43,7 +45,7 @@ function listItems(question: string): readonly string[] {
   });
 }
 
-/** The sentences that end in `?`, when there are several; the others belong to none of them. */
+/** Returns the sentences that end in `?` if there are several; otherwise the question without instructions. */
 function askedSentences(question: string): readonly string[] {
   const asked = sentences(question).filter((sentence) => sentence.endsWith('?'));
   if (asked.length >= 2) return asked;

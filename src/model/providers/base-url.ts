@@ -1,13 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { withoutQuotes } from '../../base/text.ts';
 import { OLLAMA_PORT, type ProtocolName, isPrivateHost, findVendorByUrl } from './vendors.ts';
-import {
-  findOllamaPrefix,
-  endsWithVersion,
-  isOllamaEndpoint,
-  findKnownPath,
-  removeVersion,
-} from './known-paths.ts';
 import { isIP } from 'node:net';
 
 /** A parsed base URL as a person has written it. */
@@ -162,4 +155,68 @@ export function toOllamaApiUrl(url: URL): URL {
 
 function bracketIpv6(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;
+}
+
+/** A path that ends with the version of its API. */
+const VERSION = /\/v\d+\w*$/;
+
+/** Returns true if a path ends with the version of an API. */
+function endsWithVersion(path: string): boolean {
+  return VERSION.test(path);
+}
+
+/** Removes the version from the end of a path. */
+function removeVersion(path: string): string {
+  return path.replace(VERSION, '');
+}
+
+/**
+ * The hosts that have their OpenAI-compatible API under another path than `/v1`: the paths that people write,
+ * without a version, and the path of the API. Default for the path of the API: the written one.
+ */
+const KNOWN_PATHS: readonly (readonly [host: RegExp, written: RegExp, path?: string])[] = [
+  [/^api\.groq\.com$/, /^(?:\/openai)?$/, '/openai/v1'],
+  [/^openrouter\.ai$/, /^(?:\/api)?$/, '/api/v1'],
+  [/\.(?:openai|services\.ai|cognitiveservices)\.azure\.com$/, /^(?:\/openai)?$/, '/openai/v1'],
+  [/^dashscope[a-z-]*\.aliyuncs\.com$/, /^(?:\/compatible-mode|\/api)?$/, '/compatible-mode/v1'],
+  [/^(?:api\.z\.ai|open\.bigmodel\.cn)$/, /^(?:\/api)?(?:\/paas)?$/, '/api/paas/v4'],
+  [/^(?:api\.z\.ai|open\.bigmodel\.cn)$/, /^\/api\/coding(?:\/paas)?$/, '/api/coding/paas/v4'],
+  [/^ark\.[a-z\d.-]+\.(?:volces|bytepluses)\.com$/, /^(?:\/api)?$/, '/api/v3'],
+  [/^generativelanguage\.googleapis\.com$/, /^(?:\/v1\w*)?(?:\/openai)?$/, '/v1beta/openai'],
+  [/^api\.fireworks\.ai$/, /^(?:\/inference)?$/, '/inference/v1'],
+  [/^api\.deepinfra\.com$/, /^(?:(?:\/v1)?\/openai)?$/, '/v1/openai'],
+  [/^api\.cohere\.(?:ai|com)$/, /^(?:\/compatibility)?$/, '/compatibility/v1'],
+  [/^models\.github\.ai$/, /^(?:\/inference)?$/, '/inference'],
+  [/^api\.perplexity\.ai$/, /^$/],
+  [/^api\.[a-z.]*githubcopilot\.com$/, /^$/],
+  [/^gateway\.ai\.cloudflare\.com$/, /^\/v1\/[^/]+\/[^/]+\/compat$/],
+];
+
+/**
+ * Returns the path under which a known host has its API. Returns null if the host is not known, or if people do
+ * not write this path for its API. Another version of the same API is used as it is written.
+ */
+function findKnownPath(host: string, path: string): string | null {
+  const unversioned = removeVersion(path);
+  const row = KNOWN_PATHS.find(
+    ([hosts, paths]) => hosts.test(host) && (paths.test(path) || paths.test(unversioned)),
+  );
+  if (row === undefined) return null;
+  const known = row[2] ?? unversioned;
+  const isOtherVersion = endsWithVersion(known) && removeVersion(known) === unversioned;
+  return isOtherVersion && endsWithVersion(path) ? path : known;
+}
+
+/** The endpoints of Ollama's native API. It also has an OpenAI-compatible one. */
+const OLLAMA_ENDPOINT = /\/api\/(?:chat|generate|tags|embed|embeddings|show|ps|version)$/;
+
+/** Returns the part of a path before that of Ollama's native API; null: it is no path of that API. */
+function findOllamaPrefix(path: string): string | null {
+  if (OLLAMA_ENDPOINT.test(path)) return path.replace(OLLAMA_ENDPOINT, '');
+  return path.endsWith('/api') ? path.slice(0, -'/api'.length) : null;
+}
+
+/** Returns true if a path is an endpoint of Ollama's native API. */
+function isOllamaEndpoint(path: string): boolean {
+  return OLLAMA_ENDPOINT.test(path);
 }

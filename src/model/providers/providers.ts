@@ -54,7 +54,7 @@ export function discoverProviders(
   const found = [
     ...Object.entries(settings.providers).map(([name, own]) => fromSettings(name, own, env)),
     ...fromLlmVariables(env),
-    ...vendorNames().flatMap((vendor) => fromVendorVariables(vendor, env)),
+    ...VENDOR_NAMES.flatMap((vendor) => fromVendorVariables(vendor, env)),
     ...fromOllamaHost(env),
   ];
   const byName = new Map<string, ConfiguredProvider>();
@@ -64,39 +64,32 @@ export function discoverProviders(
   return [...byName.values()];
 }
 
-function vendorNames(): readonly Vendor[] {
-  return ['anthropic', 'openai', 'google'];
-}
+const VENDOR_NAMES: readonly Vendor[] = ['anthropic', 'openai', 'google'];
 
 /** Returns true if a name is that of a known vendor. */
 export function isVendor(name: string): name is Vendor {
   return Object.hasOwn(VENDORS, name);
 }
 
-interface ProviderDraft {
-  readonly name: string;
-  readonly protocol: ProtocolName;
+interface ProviderDraft
+  extends
+    Pick<ConfiguredProvider, 'name' | 'protocol' | 'source' | 'vendor'>,
+    Partial<Pick<ConfiguredProvider, 'tiers' | 'models'>> {
   readonly url: ParsedBaseUrl;
   readonly key: ProviderKey;
-  readonly source: string;
-  readonly vendor: Vendor | null;
-  readonly tiers?: ConfiguredProvider['tiers'];
-  readonly models?: readonly string[];
 }
 
 /** Creates a provider from its settings. Tiers default to those of its vendor. */
-export function createProvider(draft: ProviderDraft): ConfiguredProvider {
-  const urls = findCandidateUrls(draft.url, draft.protocol);
+function createProvider(draft: ProviderDraft): ConfiguredProvider {
+  const { url, key, ...stated } = draft;
+  const urls = findCandidateUrls(url, draft.protocol);
   return {
-    name: draft.name,
-    protocol: draft.protocol,
+    tiers: draft.vendor === null ? {} : VENDORS[draft.vendor].tiers,
+    models: null,
+    ...stated,
     ...urls,
-    ...draft.key,
+    ...key,
     ...keyHeaderOf(draft),
-    source: draft.source,
-    vendor: draft.vendor,
-    tiers: draft.tiers ?? (draft.vendor === null ? {} : VENDORS[draft.vendor].tiers),
-    models: draft.models ?? null,
     isPrivate: isPrivateHost(urls.baseUrl),
   };
 }
@@ -113,7 +106,7 @@ function fromSettings(
   const configured =
     settings.baseUrl === undefined ? null : parseBaseUrl(settings.baseUrl, `${setting}.base_url`);
   const kind = settings.kind ?? guessKind(name, configured);
-  const vendor = kindVendor(kind);
+  const vendor = VENDOR_OF_KIND[kind];
   const url = withOllamaApi(kind, configured ?? defaultUrl(kind, env, setting));
   const provider = createProvider({
     name,
@@ -154,22 +147,18 @@ function keyHeaderOf({ url, protocol, key }: ProviderDraft): { readonly keyHeade
   return isToken && key.apiKey !== null ? { keyHeader: 'authorization' } : {};
 }
 
-function kindVendor(kind: ProviderKind): Vendor | null {
-  switch (kind) {
-    case 'anthropic':
-    case 'openai':
-    case 'google':
-      return kind;
-    case 'openai-responses':
-      return 'openai';
-    case 'openai-compatible':
-    case 'ollama':
-      return null;
-  }
-}
+/** The vendor whose keys and models are used for each kind of provider; null: those of no vendor. */
+const VENDOR_OF_KIND: Readonly<Record<ProviderKind, Vendor | null>> = {
+  anthropic: 'anthropic',
+  openai: 'openai',
+  'openai-responses': 'openai',
+  google: 'google',
+  'openai-compatible': null,
+  ollama: null,
+};
 
 function defaultUrl(kind: ProviderKind, env: Environment, setting: string): ParsedBaseUrl {
-  const vendor = kindVendor(kind);
+  const vendor = VENDOR_OF_KIND[kind];
   if (vendor !== null) return vendorUrl(vendor, env);
   if (kind === 'ollama') return ollamaBaseUrl(env.OLLAMA_HOST || `127.0.0.1:${OLLAMA_PORT}`);
   throw new UsageError(`${setting} needs base_url, such as http://127.0.0.1:8080/v1`);
@@ -207,7 +196,7 @@ function keyOf(
   base: ParsedBaseUrl,
   env: Environment,
 ): ProviderKey {
-  const vendor = kindVendor(kind);
+  const vendor = VENDOR_OF_KIND[kind];
   if (settings.apiKeyEnv !== undefined)
     return readProviderKey([settings.apiKeyEnv], env, { needed: settings.apiKeyEnv });
   // A vendor's key is never sent to another server that is configured with the vendor's protocol.
@@ -286,7 +275,7 @@ function llmProvider(
 
 /** Finds the vendor by the form of a model id; null: no vendor has such ids. */
 export function findVendorByModelId(id: string): Vendor | null {
-  return vendorNames().find((vendor) => VENDORS[vendor].ids.test(id)) ?? null;
+  return VENDOR_NAMES.find((vendor) => VENDORS[vendor].ids.test(id)) ?? null;
 }
 
 /**
@@ -300,26 +289,24 @@ function fromVendorVariables(vendor: Vendor, env: Environment): readonly Configu
   const hasKey = key.keyFrom !== undefined;
   if (!hasKey && !isPrivateHost(url.url.href)) return [];
   const protocol = protocolOf(vendor, url);
+  const source = key.keyFrom ?? baseUrlKey;
   // Without a key it is the user's own server, and its models are not the vendor's.
-  if (!hasKey) {
-    return [createProvider({ name: vendor, protocol, url, key, source: baseUrlKey, vendor: null })];
-  }
-  return [
-    createProvider({ name: vendor, protocol, url, key, source: key.keyFrom ?? vendor, vendor }),
-  ];
+  const owner = hasKey ? vendor : null;
+  return [createProvider({ name: vendor, protocol, url, key, source, vendor: owner })];
 }
 
 function fromOllamaHost(env: Environment): readonly ConfiguredProvider[] {
   if (!env.OLLAMA_HOST?.trim()) return [];
   const url = ollamaBaseUrl(env.OLLAMA_HOST);
-  return [
-    createProvider({
-      name: 'ollama',
-      protocol: 'openai-chat',
-      url,
-      key: { apiKey: null },
-      source: 'OLLAMA_HOST',
-      vendor: null,
-    }),
-  ];
+  return [createKeylessProvider('ollama', url, 'OLLAMA_HOST')];
+}
+
+/** Creates a provider that needs no key, imitates OpenAI's older protocol, and may serve any models. */
+export function createKeylessProvider(
+  name: string,
+  url: ParsedBaseUrl,
+  source: string,
+): ConfiguredProvider {
+  const key = { apiKey: null };
+  return createProvider({ name, protocol: 'openai-chat', url, key, source, vendor: null });
 }

@@ -1,3 +1,4 @@
+import { listNames } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Tier } from '../../protocol/model.ts';
 import { splitIdentifier } from '../../base/word-stems.ts';
@@ -6,16 +7,16 @@ import { splitIdentifier } from '../../base/word-stems.ts';
 export type AutoAgent = Pick<AgentDefinition, 'name' | 'description' | 'mode' | 'tools'>;
 
 const LOOKUP_WORDS = new Set(
-  (
-    'explore explorer search searcher find finder lookup locate locator scout fetch fetcher list grep ' +
-    'bash shell runner summary summarize summarizer summarise summariser digest format formatter'
-  ).split(' '),
+  listNames(`
+    explore explorer search searcher find finder lookup locate locator scout fetch fetcher list grep
+    bash shell runner summary summarize summarizer summarise summariser digest format formatter
+  `),
 );
 const JUDGEMENT_WORDS = new Set(
-  (
-    'plan planner review reviewer audit auditor architect architecture security debug debugger refactor ' +
-    'refactoring migration concurrency threat verifier prover'
-  ).split(' '),
+  listNames(`
+    plan planner review reviewer audit auditor architect architecture security debug debugger
+    refactor refactoring migration concurrency threat verifier prover
+  `),
 );
 const HARD_WORK =
   /\b(architect\w*|design|refactor\w*|rewrite|migrat\w+|debug\w*|race condition|deadlock|security|vulnerab\w+|concurren\w+|prove|root cause)\b/i;
@@ -24,15 +25,7 @@ const LONG_PROMPT = 4000;
 /** Only this many characters of a description are read. */
 const MAX_DESCRIPTION_LENGTH = 1000;
 /** The tools that change something, or that let other agents do so. */
-const ACTING_TOOLS = new Set([
-  'Write',
-  'Edit',
-  'MultiEdit',
-  'Bash',
-  'Task',
-  'MoveFile',
-  'DeleteFile',
-]);
+const ACTING_TOOLS = new Set(listNames('Write Edit MultiEdit Bash Task MoveFile DeleteFile'));
 
 /** The tier that `auto` has chosen. */
 export interface TierChoice {

@@ -7,8 +7,7 @@ import {
   type Tier,
 } from '../../protocol/model.ts';
 import { chooseTierOrModel, OFFLINE, type ModelSetup } from './choose-model.ts';
-import { splitModelNames } from './display-name.ts';
-import { toResolvedModel } from './resolve-model.ts';
+import { splitModelNames, toResolvedModel } from './resolve-model.ts';
 
 /** A model that continues a task when another model fails. */
 export interface FallbackModel {

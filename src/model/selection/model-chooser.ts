@@ -1,7 +1,11 @@
-import type { MusterError } from '../../base/errors.ts';
 import type { AttachmentRules } from '../../protocol/attachment.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
-import { modelName, type ModelDetails, type ResolvedModel } from '../../protocol/model.ts';
+import {
+  modelName,
+  type ModelDetails,
+  type Rates,
+  type ResolvedModel,
+} from '../../protocol/model.ts';
 import {
   isSameModel,
   loadKnownIds,
@@ -9,60 +13,36 @@ import {
   UNKNOWN_DETAILS,
   type FindKnownId,
 } from '../catalogue/catalogue.ts';
-import { isDisplayName, splitModelNames } from './display-name.ts';
+import {
+  isDisplayName,
+  splitModelNames,
+  resolveTaskModel,
+  type TaskModelRequest,
+} from './resolve-model.ts';
 import { OFFLINE, type ModelSetup } from './choose-model.ts';
 import { selectFallbacks, hasNamedModel, resolveFallbacks } from './fallbacks.ts';
 import { findOutputLimit } from '../catalogue/output-limits.ts';
-import { resolveTaskModel, type TaskModelRequest } from './resolve-model.ts';
 
 type ModelId = Pick<ResolvedModel, 'provider' | 'id'>;
 
 /** The most models of which the details are cached. */
 const MAX_CACHED = 1000;
 
+const FREE: Rates = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 /** The details of the offline model, which needs no server. */
 const OFFLINE_DETAILS: ModelDetails = {
   ...UNKNOWN_DETAILS,
-  price: {
-    input: 0,
-    output: 0,
-    cacheRead: 0,
-    cacheWrite: 0,
-    source: 'offline is free',
-    asOf: null,
-  },
+  price: { ...FREE, source: 'offline is free', asOf: null },
 };
 
-/** Chooses the models of delegated tasks from one setup, and returns the properties of models. */
-interface ModelChooser {
-  /** Chooses the model of a task. Returns an error, with code INVALID_PARAM, only for the model of a call. */
-  forTask(task: Omit<TaskModelRequest, 'allowOverride' | 'knownId'>): ResolvedModel | MusterError;
-  /** Loads the catalogue, once, if one of these names is a display name. */
-  prepare(definition: readonly string[]): Promise<void>;
-  /** Returns the limit in tokens on each answer of a model; null: no limit is sent. */
-  outputLimit(model: ResolvedModel): number | null;
-  /**
-   * Returns the models that are tried in turn when the model of a task fails. There is none for an agent whose
-   * definition names a particular model if calls may not override that: no other model may be used.
-   */
-  fallbacks(
-    model: ResolvedModel,
-    agent: Pick<AgentDefinition, 'model' | 'models'>,
-  ): readonly ResolvedModel[];
-  /** Returns the rules for attachments of a model; null: it is not configured. The first call loads their table. */
-  attachments(model: ResolvedModel): Promise<AttachmentRules | null>;
-  /**
-   * Returns the details of a model. `servedBy`: the id under which the server has answered, which may be another
-   * model with a price of its own. Never rejects; unknown details are null.
-   */
-  details(model: ResolvedModel, servedBy?: string): Promise<ModelDetails>;
-}
-
-/** Creates the model chooser of a setup. Throws UsageError for a fallback model that can't be used. */
+/**
+ * Creates the chooser of the models for delegated tasks, which also returns the properties of models. Throws
+ * UsageError for a fallback model that can't be used.
+ */
 export function createModelChooser(
   setup: ModelSetup,
   { allowOverride }: { readonly allowOverride: boolean },
-): ModelChooser {
+) {
   const fallbacks = resolveFallbacks(setup);
   const cache = new Map<string, Promise<ModelDetails>>();
   const detailsOf = (model: ModelId): Promise<ModelDetails> => {
@@ -74,26 +54,32 @@ export function createModelChooser(
   };
   let knownId: FindKnownId | null = null;
   return {
-    forTask: (request) =>
-      resolveTaskModel(setup, {
-        ...request,
-        allowOverride,
-        ...(knownId === null ? {} : { knownId }),
-      }),
-    async prepare(definition) {
+    /** Chooses the model of a task. Returns an error, with code INVALID_PARAM, only for the model of a call. */
+    forTask(task: Omit<TaskModelRequest, 'allowOverride' | 'knownId'>) {
+      const request = { ...task, allowOverride, ...(knownId === null ? {} : { knownId }) };
+      return resolveTaskModel(setup, request);
+    },
+    /** Loads the catalogue, once, if one of these names is a display name. */
+    async prepare(definition: readonly string[]): Promise<void> {
       if (knownId !== null || !definition.flatMap(splitModelNames).some(isDisplayName)) return;
       knownId = await loadKnownIds();
     },
-    outputLimit(model) {
+    /** Returns the limit in tokens on each answer of a model; null: no limit is sent. */
+    outputLimit(model: ResolvedModel): number | null {
       const { provider, override } = findConfigured(setup, model);
       if (provider === undefined) return null;
       return override?.outputLimit ?? findOutputLimit(provider, model.id);
     },
-    fallbacks: (model, agent) =>
+    /**
+     * Returns the models that are tried in turn when the model of a task fails. There is none for an agent whose
+     * definition names a particular model if calls may not override that: no other model may be used.
+     */
+    fallbacks: (model: ResolvedModel, agent: Pick<AgentDefinition, 'model' | 'models'>) =>
       !allowOverride && hasNamedModel(requestedModels(agent))
         ? []
         : selectFallbacks(model, fallbacks),
-    async attachments(model) {
+    /** Returns the rules for attachments of a model; null: it is not configured. The first call loads their table. */
+    async attachments(model: ResolvedModel): Promise<AttachmentRules | null> {
       const { provider, override } = findConfigured(setup, model);
       if (provider === undefined) return null;
       const { createAttachmentRules } = await import('../catalogue/attachment-rules.ts');
@@ -101,7 +87,11 @@ export function createModelChooser(
       const configured = override?.attachments;
       return createAttachmentRules({ name: modelName(model), id: model.id, protocol, configured });
     },
-    async details(model, servedBy = model.id) {
+    /**
+     * Returns the details of a model. `servedBy`: the id under which the server has answered, which may be another
+     * model with a price of its own. Never rejects; unknown details are null.
+     */
+    async details(model: ResolvedModel, servedBy = model.id): Promise<ModelDetails> {
       const details = await detailsOf(model);
       if (servedBy === model.id || isSameModel(model.id, servedBy)) return details;
       const served = await detailsOf({ provider: model.provider, id: servedBy });

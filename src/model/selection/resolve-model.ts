@@ -10,7 +10,6 @@ import {
   type ModelUser,
   type ChoiceResult,
 } from './choose-model.ts';
-import { idFromDisplayName, isDisplayName, splitModelNames } from './display-name.ts';
 import type { ModelSettings } from '../settings/model-settings.ts';
 import { findVendorByModelId } from '../providers/providers.ts';
 import type { FindKnownId } from '../catalogue/catalogue.ts';
@@ -61,7 +60,7 @@ export function resolveTaskModel(
     const model = toResolvedModel(choice, `call: ${call}`);
     return request.allowOverride ? model : requireFixed(model, resolveDefinition(setup, request));
   }
-  if (definition.length === 0) return inheritModel(parent, 'inherit');
+  if (definition.length === 0) return inheritModel(parent);
   return resolveDefinition(setup, request);
 }
 
@@ -82,7 +81,7 @@ function resolveDefinition(setup: ModelSetup, request: TaskModelRequest): Resolv
   }
   const quoted = (names.length === 0 ? definition : names).map((name) => `"${name}"`).join(', ');
   const warning = `${agent.name} asks for the model ${quoted}, which is not usable (${reason ?? 'it names none'}); its parent's is used`;
-  const { chain, ...model } = inheritModel(parent, 'inherit');
+  const { chain, ...model } = inheritModel(parent);
   return { ...model, chain: [...skipped, ...chain.slice(1)], warning };
 }
 
@@ -112,9 +111,9 @@ function requireFixed(model: ResolvedModel, fixed: ResolvedModel): ResolvedModel
   );
 }
 
-function inheritModel(parent: ResolvedModel, step: string): ResolvedModel {
+function inheritModel(parent: ResolvedModel): ResolvedModel {
   const { provider, id, tier } = parent;
-  const chain = [step, `parent: ${provider}/${id}`];
+  const chain = ['inherit', `parent: ${provider}/${id}`];
   return { provider, id, ...(tier === undefined ? {} : { tier }), chain };
 }
 
@@ -124,4 +123,31 @@ export function toResolvedModel(
   request: string,
 ): ResolvedModel {
   return { provider, id, ...(tier === undefined ? {} : { tier }), chain: [request, ...steps] };
+}
+
+/**
+ * Splits the `model` text of an agent file into names. Editors write several into one text, separated by `|` or
+ * `,`, and quote some of them.
+ */
+export function splitModelNames(text: string): readonly string[] {
+  const parts = text.split(/[|,]/).map((part) => part.trim().replace(/^(["'`])(.*)\1$/, '$2'));
+  return parts.filter((part) => part.trim() !== '');
+}
+
+/**
+ * Returns true for the names that editors show for models, which are no ids: `Claude Sonnet 4.5 (copilot)`,
+ * `GPT-5`, `claude-opus-4.6`.
+ */
+export function isDisplayName(name: string): boolean {
+  if (name.includes('/')) return false;
+  return /\s/.test(name) || /[A-Z].*\d/.test(name) || /^claude-.*\d\.\d/.test(name);
+}
+
+/** A remark about the host or state of a model behind its name: `(copilot)`, `(Preview)`. */
+const REMARK = /\s*\([^()]*\)/g;
+
+/** Converts a display name to the id that it would have by the conventions of its vendor. */
+export function idFromDisplayName(name: string): string {
+  const id = name.replaceAll(REMARK, '').trim().toLowerCase().replaceAll(/\s+/g, '-');
+  return id.startsWith('claude-') ? id.replaceAll('.', '-') : id;
 }

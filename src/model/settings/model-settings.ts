@@ -1,5 +1,4 @@
-import type { Tier } from '../../protocol/model.ts';
-import type { ModelOverrides } from './model-overrides.ts';
+import type { Tier, Rates } from '../../protocol/model.ts';
 
 /** The values of `kind` in `[models.providers.NAME]`. */
 export const PROVIDER_KINDS = [
@@ -75,3 +74,22 @@ export interface ModelSettings {
   readonly fallbacks?: readonly FallbackList[];
   readonly providers: Readonly<Record<string, ProviderSettings>>;
 }
+
+/** The kinds of attachments that a model can be configured to accept. */
+export const ATTACHMENT_KINDS = ['image', 'pdf'] as const;
+export type AttachmentKind = (typeof ATTACHMENT_KINDS)[number];
+
+/** The configured properties of a model. They have priority over the table of limits and the catalogue. */
+export interface ModelOverride {
+  readonly contextWindow?: number;
+  /** The limit in tokens on the answer to each request. */
+  readonly outputLimit?: number;
+  readonly price?: Rates;
+  readonly attachments?: readonly AttachmentKind[];
+}
+
+/** The overrides by `provider/id`. */
+type ModelOverrides = ReadonlyMap<string, ModelOverride>;
+
+/** The source of a price from an override, for messages. */
+export const OVERRIDE_SOURCE = 'config.toml';

@@ -1,23 +1,69 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { WireProtocol } from '../wire-request.ts';
-import { checkAnthropic } from './anthropic/check.ts';
-import { checkChat } from './chat/check.ts';
-import { checkGoogle } from './google/check.ts';
 import type { StrictOptions } from './options.ts';
-import { checkResponses } from './responses/check.ts';
-import type { Violation } from './rule.ts';
+import { type Violation, applyRules, type StrictRule } from './rule.ts';
+import { anthropicError } from '../wire/anthropic-answer.ts';
+import { ANTHROPIC_CONTENT_RULES } from './anthropic/content.ts';
+import {
+  ANTHROPIC_PARAMETER_RULES,
+  ANTHROPIC_THINKING_PARAMETER_RULES,
+} from './anthropic/parameters.ts';
+import { readAnthropic, type AnthropicRequest } from './anthropic/request.ts';
+import { ANTHROPIC_THINKING_RULES } from './anthropic/thinking.ts';
+import { ANTHROPIC_TOOL_CALL_RULES } from './anthropic/tool-calls.ts';
+import { openaiRefusal } from './openai-refusal.ts';
+import { CHAT_CONTENT_RULES } from './chat/content.ts';
+import { CHAT_PARAMETER_RULES } from './chat/parameters.ts';
+import { readChat, type ChatRequest } from './chat/request.ts';
+import { CHAT_SERVER_RULES } from './chat/vendors.ts';
+import { CHAT_CALL_RULES } from './chat/tool-calls.ts';
+import { googleError } from '../wire/google-answer.ts';
+import { GOOGLE_CONTENT_RULES } from './google/contents.ts';
+import { GOOGLE_FUNCTION_RULES } from './google/functions.ts';
+import { GOOGLE_PARAMETER_RULES } from './google/parameters.ts';
+import { readGoogle, type GoogleRequest } from './google/request.ts';
+import { RESPONSES_ITEM_RULES } from './responses/items.ts';
+import { RESPONSES_ORDER_RULES } from './responses/order.ts';
+import { RESPONSES_PARAMETER_RULES } from './responses/parameters.ts';
+import { readResponses, type ResponsesRequest } from './responses/request.ts';
 
-/** The parts of a request that the rules are about. */
+export const RESPONSES_RULES: readonly StrictRule<ResponsesRequest>[] = [
+  ...RESPONSES_PARAMETER_RULES,
+  ...RESPONSES_ITEM_RULES,
+  ...RESPONSES_ORDER_RULES,
+];
+
+export const GOOGLE_RULES: readonly StrictRule<GoogleRequest>[] = [
+  ...GOOGLE_PARAMETER_RULES,
+  ...GOOGLE_CONTENT_RULES,
+  ...GOOGLE_FUNCTION_RULES,
+];
+
+export const CHAT_RULES: readonly StrictRule<ChatRequest>[] = [
+  ...CHAT_PARAMETER_RULES,
+  ...CHAT_CONTENT_RULES,
+  ...CHAT_CALL_RULES,
+];
+
+export const ANTHROPIC_RULES: readonly StrictRule<AnthropicRequest>[] = [
+  ...ANTHROPIC_PARAMETER_RULES,
+  ...ANTHROPIC_THINKING_PARAMETER_RULES,
+  ...ANTHROPIC_CONTENT_RULES,
+  ...ANTHROPIC_TOOL_CALL_RULES,
+  ...ANTHROPIC_THINKING_RULES,
+];
+
+/** The parts of a request that the rules check. */
 export interface CheckedRequest {
   readonly protocol: WireProtocol;
   readonly body: JsonObject;
-  /** Google's requests name it in their path and not in their body. */
+  /** The model of the request, which Google's requests name in their path. */
   readonly model: string;
 }
 
 /**
- * Finds every published rule of the protocol's vendor that a request breaks. The first of them is what the
- * vendor's server would answer; empty: it would take the request.
+ * Finds every published rule of the protocol's vendor that a request breaks. The vendor's server would answer
+ * with the first of them. Empty if it would accept the request.
  */
 export function checkRequest(
   { protocol, body, model }: CheckedRequest,
@@ -25,12 +71,14 @@ export function checkRequest(
 ): readonly Violation[] {
   switch (protocol) {
     case 'anthropic':
-      return checkAnthropic(body);
+      return applyRules(ANTHROPIC_RULES, readAnthropic(body), anthropicError);
     case 'responses':
-      return checkResponses(body, options);
-    case 'chat':
-      return checkChat(body, options);
+      return applyRules(RESPONSES_RULES, readResponses(body, options), openaiRefusal);
+    case 'chat': {
+      const rules = [...CHAT_RULES, ...CHAT_SERVER_RULES[options.chatServer ?? 'compatible']];
+      return applyRules(rules, readChat(body, options), openaiRefusal);
+    }
     case 'google':
-      return checkGoogle(body, model);
+      return applyRules(GOOGLE_RULES, readGoogle(body, model), googleError);
   }
 }

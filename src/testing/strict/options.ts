@@ -2,26 +2,26 @@
 export const CHAT_SERVERS = ['openai', 'compatible', 'mistral', 'deepseek', 'google'] as const;
 export type ChatServer = (typeof CHAT_SERVERS)[number];
 
-/** Whether a fake model refuses what its vendor would refuse, where nothing is said of it. */
+/** The default of `strict`: a fake model refuses what its vendor would refuse. */
 const STRICT_BY_DEFAULT = true;
 
-/** The rules that a strict server has beyond those of all servers of its protocol. */
+/** The rules that a strict server has in addition to those of all servers with its protocol. */
 export interface StrictOptions {
   /**
-   * Which server speaks the Chat protocol. Default: `compatible`, the rules that nearly all of them share.
-   * `openai` refuses fields of messages that other vendors have added, too.
+   * The server for the Chat protocol. Default: `compatible`, with the rules that nearly all servers share.
+   * `openai` also refuses fields of messages that other vendors have added.
    */
   readonly chatServer?: ChatServer;
   /**
-   * Parameters that this server refuses, such as `stream_options`, `temperature` or
-   * `messages.reasoning_content`. For OpenAI's two protocols.
+   * The parameters that this server refuses in OpenAI's two protocols, such as `stream_options`, `temperature`
+   * or `messages.reasoning_content`.
    */
   readonly refusedParameters?: readonly string[];
-  /** Roles of messages that this server refuses, such as `developer`. For OpenAI's two protocols. */
+  /** The roles of messages that this server refuses in OpenAI's two protocols, such as `developer`. */
   readonly refusedRoles?: readonly string[];
 }
 
-/** Returns null where the rules are not checked. */
+/** Returns the options for a value of `strict`; null if no rules are checked. */
 export function strictOptions(
   strict: boolean | StrictOptions = STRICT_BY_DEFAULT,
 ): StrictOptions | null {

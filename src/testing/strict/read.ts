@@ -1,3 +1,4 @@
+import { isList } from '../wire/read-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 
 /** An object of a request and the path to it. */
@@ -6,11 +7,10 @@ export interface Placed {
   readonly value: JsonObject;
 }
 
-export function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
-  return Array.isArray(value);
-}
-
-/** The objects of a list with their paths; `pathOf` gives the path of an index. Empty if it is no list. */
+/**
+ * Returns the objects of a list with their paths. `pathOf` returns the path of an index. Empty if the value is
+ * no list.
+ */
 export function placedObjects(
   value: JsonValue | undefined,
   pathOf: (index: number) => string,
@@ -21,19 +21,28 @@ export function placedObjects(
   );
 }
 
-/** The keys of an object that are set and not among the known ones. */
+/** Returns the keys of an object that are set and not known. */
 export function unknownKeys(value: JsonObject, known: readonly string[]): readonly string[] {
   return Object.keys(value).filter((key) => value[key] !== undefined && !known.includes(key));
 }
 
-/** Values that occur earlier in the list, each with its index. */
-export function repeatedValues<T>(values: readonly T[]): readonly { value: T; index: number }[] {
-  const seen = new Set<T>();
-  return values.flatMap((value, index) => {
-    if (seen.has(value)) return [{ value, index }];
+/** Returns the items that have the same value, such as an id, as an earlier item of the list. */
+export function repeatedItems<T>(items: readonly T[], valueOf: (item: T) => unknown): readonly T[] {
+  const seen = new Set<unknown>();
+  return items.filter((item) => {
+    const value = valueOf(item);
+    if (seen.has(value)) return true;
     seen.add(value);
-    return [];
+    return false;
   });
+}
+
+/** Lists names in quotes for a message. `last`: the separator before the last one. */
+export function quoteNames(names: readonly string[], last = ', '): string {
+  const quoted = names.map((name) => `'${name}'`);
+  return [quoted.slice(0, -1).join(', '), ...quoted.slice(-1)]
+    .filter((part) => part !== '')
+    .join(last);
 }
 
 /** Returns the type of a value as JSON Schema and OpenAI's messages name it. */
@@ -43,7 +52,7 @@ export function jsonType(value: JsonValue | undefined): string {
   return typeof value === 'object' ? 'object' : typeof value;
 }
 
-/** Every schema of a JSON Schema, the root included, with the keys that lead to it. */
+/** Yields each schema in a JSON Schema, including the root, with the keys that lead to it. */
 export function* eachSchema(
   schema: JsonObject,
   path: readonly string[] = [],
@@ -69,7 +78,7 @@ export function* eachSchema(
   }
 }
 
-/** The paths of all strings and keys that hold half of a surrogate pair, which no valid UTF-8 can carry. */
+/** Yields the paths of all strings and keys with half of a surrogate pair, which valid UTF-8 cannot contain. */
 export function* loneSurrogates(value: JsonValue | undefined, path = ''): Generator<string> {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) yield path;

@@ -1,12 +1,13 @@
 import type { JsonObject } from '../../base/json.ts';
+import { loneSurrogates } from './read.ts';
 
-/** One place of a request that breaks a rule, and what the vendor's server answers to it. */
+/** A location in a request that breaks a rule, with the answer of the vendor's server. */
 export interface Breach {
   /** The field, written as the vendor writes paths: `messages.1.content.0` or `messages[1].content[0]`. */
   readonly path: string;
   /** The error message of the vendor's server. */
   readonly message: string;
-  /** Default: 400. */
+  /** The HTTP status of the answer. Default: 400. */
   readonly status?: number;
   /** The `code` of an error in OpenAI's form. Default: null. */
   readonly code?: string;
@@ -16,7 +17,7 @@ export interface Breach {
 
 /** A published rule of a vendor's server for the bodies of requests. */
 export interface StrictRule<Request> {
-  /** Unique among all rules: the protocol, a slash, and what is demanded. */
+  /** The unique id of the rule: the protocol, a slash and a name. */
   readonly id: string;
   /** The rule in plain words. */
   readonly requirement: string;
@@ -37,7 +38,7 @@ export interface Violation extends Required<Pick<Breach, 'path' | 'message' | 's
 export function applyRules<Request>(
   rules: readonly StrictRule<Request>[],
   request: Request,
-  errorBody: (breach: Breach & { readonly status: number }) => JsonObject,
+  errorBody: (status: number, message: string, breach: Breach) => JsonObject,
 ): readonly Violation[] {
   return rules.flatMap(({ id, requirement, find }) =>
     [...find(request)].map(({ status = 400, ...breach }) => ({
@@ -46,12 +47,12 @@ export function applyRules<Request>(
       path: breach.path,
       message: breach.message,
       status,
-      body: breach.body ?? errorBody({ status, ...breach }),
+      body: breach.body ?? errorBody(status, breach.message, breach),
     })),
   );
 }
 
-/** One line for each violation: the rule, the field, the rule in words and the vendor's error. */
+/** Describes each violation in one line with the rule, the field, the requirement and the vendor's error. */
 export function describeViolations(violations: readonly Violation[]): string {
   return violations
     .map(
@@ -59,4 +60,18 @@ export function describeViolations(violations: readonly Violation[]): string {
         `- ${rule} at ${path}: ${requirement} (${status} ${message.trim()})`,
     )
     .join('\n');
+}
+
+/** Creates the rule, which every server has, that no text contains half of a surrogate pair. */
+export function wellFormedText(
+  protocol: string,
+  source: string,
+  message: string,
+): StrictRule<{ readonly body: JsonObject }> {
+  return {
+    id: `${protocol}/well-formed-text`,
+    requirement: 'No text contains half of a surrogate pair.',
+    source,
+    find: ({ body }) => [...loneSurrogates(body)].map((path) => ({ path, message })),
+  };
 }

@@ -16,17 +16,13 @@ export function* anthropicFrames(answer: PreparedAnswer, request: ParsedBody): G
     yield* blockFrames(index++, start, thinkingDeltas(answer.thinking, signature(answer)));
   }
   if (answer.text !== null) {
-    yield* blockFrames(
-      index++,
-      { type: 'text', text: '' },
-      deltas(answer.text, (text) => ({ type: 'text_delta', text })),
-    );
+    yield* blockFrames(index++, { type: 'text', text: '' }, textDeltas(answer.text));
   }
   for (const call of answer.calls) yield* callFrames(index++, call);
   yield {
     ...frame('close', {
       type: 'message_delta',
-      delta: { stop_reason: stopReason(answer.stop), stop_sequence: null },
+      delta: { stop_reason: STOP_REASONS[answer.stop], stop_sequence: null },
       usage: wholeUsage(answer.usage),
     }),
     usage: true,
@@ -36,10 +32,8 @@ export function* anthropicFrames(answer: PreparedAnswer, request: ParsedBody): G
 
 function callFrames(index: number, call: StreamedCall): Generator<Frame> {
   const start = { type: 'tool_use', id: call.id, name: call.name, input: {} };
-  const pieces = deltas(['', ...call.pieces], (partial_json) => ({
-    type: 'input_json_delta',
-    partial_json,
-  }));
+  const type = 'input_json_delta';
+  const pieces = ['', ...call.pieces].map((partial_json) => ({ type, partial_json }));
   return blockFrames(index, start, pieces);
 }
 
@@ -56,21 +50,21 @@ function* blockFrames(
   yield frame('content', { type: 'content_block_stop', index });
 }
 
-/** The signature, and the empty delta before a call's arguments, are none. */
+/**
+ * Returns true if a delta is a piece of content. The signature and the empty delta before a call's arguments
+ * are none.
+ */
 function isPiece(delta: JsonObject): boolean {
   return delta['type'] !== 'signature_delta' && delta['partial_json'] !== '';
 }
 
-function* thinkingDeltas(pieces: Iterable<string>, signature: string): Generator<JsonObject> {
-  yield* deltas(pieces, (thinking) => ({ type: 'thinking_delta', thinking }));
-  yield { type: 'signature_delta', signature };
+function* textDeltas(pieces: Iterable<string>): Generator<JsonObject> {
+  for (const text of pieces) yield { type: 'text_delta', text };
 }
 
-function* deltas(
-  pieces: Iterable<string>,
-  wrap: (piece: string) => JsonObject,
-): Generator<JsonObject> {
-  for (const piece of pieces) yield wrap(piece);
+function* thinkingDeltas(pieces: Iterable<string>, signature: string): Generator<JsonObject> {
+  for (const thinking of pieces) yield { type: 'thinking_delta', thinking };
+  yield { type: 'signature_delta', signature };
 }
 
 export function anthropicWhole(answer: PreparedAnswer, request: ParsedBody): JsonObject {
@@ -81,17 +75,13 @@ export function anthropicWhole(answer: PreparedAnswer, request: ParsedBody): Jso
   }
   if (answer.text !== null) content.push({ type: 'text', text: [...answer.text].join('') });
   for (const call of answer.calls) {
-    content.push({
-      type: 'tool_use',
-      id: call.id,
-      name: call.name,
-      input: parseOrKeep(call.args),
-    });
+    const { id, name, args } = call;
+    content.push({ type: 'tool_use', id, name, input: parseOrKeep(args) });
   }
   return {
     ...messageHead(answer, request),
     content,
-    stop_reason: stopReason(answer.stop),
+    stop_reason: STOP_REASONS[answer.stop],
     usage: wholeUsage(answer.usage),
   };
 }
@@ -106,7 +96,10 @@ function messageHead(answer: PreparedAnswer, request: ParsedBody): JsonObject {
   };
 }
 
-/** A real one is opaque and must come back unchanged; this one is told apart by its answer. */
+/**
+ * Creates the signature of a thought. A real one is opaque and must come back unchanged; this one names its
+ * answer.
+ */
 function signature(answer: PreparedAnswer): string {
   return `sig_${answer.id}`;
 }
@@ -120,11 +113,9 @@ function inputUsage(usage: Usage): JsonObject {
 }
 
 function wholeUsage(usage: Usage): JsonObject {
-  const details =
-    usage.reasoning > 0
-      ? { output_tokens_details: { thinking_tokens: usage.reasoning } }
-      : undefined;
-  return { ...inputUsage(usage), output_tokens: usage.output, ...details };
+  const { output, reasoning } = usage;
+  const details = { output_tokens_details: { thinking_tokens: reasoning } };
+  return { ...inputUsage(usage), output_tokens: output, ...(reasoning > 0 ? details : {}) };
 }
 
 const STOP_REASONS = {
@@ -133,10 +124,6 @@ const STOP_REASONS = {
   length: 'max_tokens',
   content_filter: 'refusal',
 } as const;
-
-function stopReason(stop: PreparedAnswer['stop']): string {
-  return STOP_REASONS[stop];
-}
 
 function frame(stage: Frame['stage'], data: JsonObject & { readonly type: string }): Frame {
   return { stage, text: sse(data, data.type) };
@@ -155,8 +142,4 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
 
 export function anthropicError(status: number, message: string): JsonObject {
   return { type: 'error', error: { type: ERROR_TYPES[status] ?? 'api_error', message } };
-}
-
-export function anthropicOverloaded(): string {
-  return sse(anthropicError(529, 'Overloaded'), 'error');
 }

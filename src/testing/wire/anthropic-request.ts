@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage, WireToolResult } from '../wire-request.ts';
-import { attachmentsIn } from './attachments.ts';
-import type { PromptBlock } from './codec.ts';
-import { partBlocks, promptBlock } from './prompt-block.ts';
+import { attachmentsIn, parseToolDefinition, splitUserMessage } from './message-parts.ts';
+import { type PromptBlock, partBlocks, promptBlock } from './codec.ts';
 import { contentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
 
 /** https://docs.claude.com/en/api/messages */
@@ -15,11 +14,9 @@ export function parseAnthropic(body: JsonObject): ParsedBody {
     model: readString(body['model']),
     system: systemParts.join('\n\n'),
     systemParts,
-    tools: readObjects(body['tools']).map((tool) => ({
-      name: readString(tool['name']),
-      description: readString(tool['description']),
-      schema: readObject(tool['input_schema']),
-    })),
+    tools: readObjects(body['tools']).map((tool) =>
+      parseToolDefinition(tool, tool['input_schema']),
+    ),
     messages: readObjects(body['messages']).flatMap(parseMessage),
     maxOutputTokens: readNumber(body['max_tokens']),
     toolChoice: readString(readObject(body['tool_choice'])['type']) || null,
@@ -28,7 +25,6 @@ export function parseAnthropic(body: JsonObject): ParsedBody {
   };
 }
 
-/** A user message may hold results and text: results first, as a message of their own. */
 function parseMessage(message: JsonObject): readonly WireMessage[] {
   const parts = readObjects(message['content']);
   const ofType = (type: string) => parts.filter((part) => part['type'] === type);
@@ -42,14 +38,7 @@ function parseMessage(message: JsonObject): readonly WireMessage[] {
     }));
     return [{ role: 'assistant', text, toolCalls, toolResults: [] }];
   }
-  const toolResults = ofType('tool_result').map(parseResult);
-  const messages: WireMessage[] = [];
-  if (toolResults.length > 0) messages.push({ role: 'tool', text: '', toolCalls: [], toolResults });
-  if (text !== '' || toolResults.length === 0) {
-    const shown = attachmentsIn(message['content']);
-    messages.push({ role: 'user', text, toolCalls: [], toolResults: [], ...shown });
-  }
-  return messages;
+  return splitUserMessage(text, ofType('tool_result').map(parseResult), message['content']);
 }
 
 function parseResult(part: JsonObject): WireToolResult {

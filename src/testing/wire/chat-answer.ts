@@ -2,11 +2,10 @@ import type { JsonObject } from '../../base/json.ts';
 import type { Usage } from '../../protocol/model.ts';
 import type { ParsedBody } from '../wire-request.ts';
 import { sse, type Frame, type PreparedAnswer } from './codec.ts';
-import { openaiError } from './openai-error.ts';
 
 /**
- * https://platform.openai.com/docs/api-reference/chat-streaming. Thinking goes as
- * `reasoning_content`, the field of compatible servers; OpenAI itself sends none here.
+ * Writes a stream of https://platform.openai.com/docs/api-reference/chat-streaming. Thinking is sent as
+ * `reasoning_content`, the field of compatible servers. OpenAI itself sends none.
  */
 export function* chatFrames(answer: PreparedAnswer, request: ParsedBody): Generator<Frame> {
   const head = chunkHead(answer, request);
@@ -86,6 +85,20 @@ function chatUsage(usage: Usage): JsonObject {
   };
 }
 
-export function chatOverloaded(): string {
-  return sse(openaiError(503, 'The server is overloaded. Please try again later.'));
+/** Creates the body of an HTTP error, which is the same for Responses and Chat Completions. */
+export function openaiError(status: number, message: string): JsonObject {
+  return { error: { message, type: errorType(status), param: null, code: errorCode(status) } };
+}
+
+function errorType(status: number): string {
+  if (status === 401) return 'authentication_error';
+  if (status === 429) return 'rate_limit_error';
+  return status < 500 ? 'invalid_request_error' : 'server_error';
+}
+
+function errorCode(status: number): string | null {
+  if (status === 401) return 'invalid_api_key';
+  if (status === 404) return 'model_not_found';
+  if (status === 429) return 'rate_limit_exceeded';
+  return null;
 }

@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
-import type { ParsedBody, WireMessage, WireToolResult } from '../wire-request.ts';
-import { attachmentsIn } from './attachments.ts';
-import type { PromptBlock } from './codec.ts';
-import { promptBlock } from './prompt-block.ts';
+import type { ParsedBody, WireMessage } from '../wire-request.ts';
+import { attachmentsIn, parseToolDefinition, toolMessage } from './message-parts.ts';
+import { type PromptBlock, promptBlock } from './codec.ts';
 import {
   contentText,
   parseOrKeep,
@@ -22,11 +21,7 @@ export function parseChat(body: JsonObject): ParsedBody {
     systemParts,
     tools: readObjects(body['tools']).map((tool) => {
       const spec = readObject(tool['function']);
-      return {
-        name: readString(spec['name']),
-        description: readString(spec['description']),
-        schema: readObject(spec['parameters']),
-      };
+      return parseToolDefinition(spec, spec['parameters']);
     }),
     messages: joinResults(messages.filter((message) => !isSystem(message)).map(parseMessage)),
     maxOutputTokens: readNumber(body['max_completion_tokens'] ?? body['max_tokens']),
@@ -36,12 +31,12 @@ export function parseChat(body: JsonObject): ParsedBody {
   };
 }
 
-/** `developer` is what newer OpenAI models call `system`. */
+/** Returns true for a system message. Newer OpenAI models call its role `developer`. */
 export function isSystem(message: JsonObject): boolean {
   return message['role'] === 'system' || message['role'] === 'developer';
 }
 
-/** A word, or an object whose `type` is the word. */
+/** Reads a tool choice, which is a word or an object with the word as its `type`. */
 export function openaiToolChoice(choice: JsonValue | undefined): string | null {
   return readString(choice) || readString(readObject(choice)['type']) || null;
 }
@@ -63,11 +58,7 @@ function parseMessage(message: JsonObject): WireMessage {
   return { role, text, toolCalls, toolResults: [], ...attachmentsIn(message['content']) };
 }
 
-export function toolMessage(toolResults: readonly WireToolResult[]): WireMessage {
-  return { role: 'tool', text: '', toolCalls: [], toolResults };
-}
-
-/** Results come as one message each: those of one answer become one. */
+/** Joins the results of one answer, which are sent as one message each, to one message. */
 export function joinResults(messages: readonly WireMessage[]): readonly WireMessage[] {
   const joined: WireMessage[] = [];
   for (const message of messages) {

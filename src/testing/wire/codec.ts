@@ -1,14 +1,14 @@
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { Usage } from '../../protocol/model.ts';
 import type { ParsedBody } from '../wire-request.ts';
 
-/** An answer with everything decided, ready to be put into a protocol's words. */
+/** An answer of which everything is decided, so that a protocol can write it. */
 export interface PreparedAnswer {
-  /** Unique among the server's answers; protocols put their prefix before it. */
+  /** The id of the answer, which is unique in the server. Protocols add a prefix. */
   readonly id: string;
-  /** Seconds since the epoch. */
+  /** The time of the answer in seconds since the epoch. */
   readonly createdAt: number;
-  /** The pieces it is streamed in. Null: none. May be endless. */
+  /** The pieces in which it is streamed, which may be endless; null if there is none. */
   readonly thinking: Iterable<string> | null;
   readonly text: Iterable<string> | null;
   readonly calls: readonly StreamedCall[];
@@ -19,17 +19,20 @@ export interface PreparedAnswer {
 export interface StreamedCall {
   readonly id: string;
   readonly name: string;
-  /** JSON text, unless it is broken on purpose. */
+  /** The arguments as JSON, unless it is invalid on purpose. */
   readonly args: string;
   readonly pieces: readonly string[];
-  /** `cut`: the answer ended for length inside of it. `broken`: the model wrote invalid JSON. */
+  /**
+   * The state of the call. `cut`: the answer ended inside it because of its length. `broken`: its JSON is
+   * invalid.
+   */
   readonly state: 'whole' | 'cut' | 'broken';
 }
 
 /**
- * One event of a stream as the bytes that are sent. `open` comes before any content, `close` tells
- * that the answer is whole. A `piece` carries one piece of thinking, text or a call, what else there
- * is of content comes with it; the one with `usage` carries the final usage.
+ * One event of a stream in the form in which it is sent. `open` comes before any content, and `close` says that
+ * the answer is complete. `piece`: the event contains a piece of thinking, text or arguments. `usage`: it
+ * contains the final usage.
  */
 export interface Frame {
   readonly stage: 'open' | 'content' | 'close';
@@ -38,37 +41,64 @@ export interface Frame {
   readonly usage?: true;
 }
 
-/** A stretch of the prompt in the order in which a provider caches it: tools, system, messages. */
+/**
+ * A block of the prompt. Blocks are in the order in which a provider caches them: tools, system prompt,
+ * messages.
+ */
 export interface PromptBlock {
   readonly section: 'tools' | 'system' | 'messages';
-  /** JSON without cache markers. */
+  /** The JSON of the block without cache markers. */
   readonly text: string;
-  /** A cache marker stood on it. */
+  /** True if the block had a cache marker. */
   readonly breakpoint: boolean;
 }
 
-/** One wire protocol: reads requests, writes answers. Pure. */
+/** One wire protocol, which reads requests and writes answers. */
 export interface WireCodec {
   readonly callIdPrefix: string;
-  /** How the provider's cache works: where the client marks it, or on any long prefix. */
+  /** The way in which the provider caches: up to the markers of the client, or any long prefix. */
   readonly cache: 'breakpoints' | 'automatic';
   parse(body: JsonObject, path: string): ParsedBody;
   blocks(body: JsonObject): readonly PromptBlock[];
   frames(answer: PreparedAnswer, request: ParsedBody): Iterable<Frame>;
-  /** The answer as one JSON body. */
+  /** Writes the answer as one JSON body. */
   whole(answer: PreparedAnswer, request: ParsedBody): JsonObject;
-  /** The body of an HTTP error. */
+  /** Creates the body of an HTTP error. */
   errorBody(status: number, message: string): JsonObject;
-  /** The event with which the provider breaks off a stream when overloaded. */
-  overloaded(): string;
-  /** The event with which it breaks off a stream for what would be that HTTP status. */
+  /** The error with which the provider breaks off a stream when it is overloaded. */
+  readonly overloaded: { readonly status: number; readonly message: string };
+  /** Creates the event with which the provider breaks off a stream for an error with this HTTP status. */
   errorEvent(status: number, message: string): string;
-  /** A sign of life without content. */
+  /** An event without content, which only shows that the connection is alive. */
   readonly ping: string;
 }
 
-/** A server-sent event as bytes; `event` names it where the protocol does. */
+/** Writes a server-sent event. `event`: its name, if the protocol names its events. */
 export function sse(data: object, event?: string): string {
   const head = event === undefined ? '' : `event: ${event}\n`;
   return `${head}data: ${JSON.stringify(data)}\n\n`;
+}
+
+/** The fields that only control a provider's cache. Two prompts that differ only in them are the same. */
+const CACHE_MARKERS = new Set(['cache_control', 'prompt_cache_breakpoint']);
+
+export function promptBlock(section: PromptBlock['section'], value: JsonValue): PromptBlock {
+  let breakpoint = false;
+  const text = JSON.stringify(value, (key, inner: JsonValue) => {
+    if (!CACHE_MARKERS.has(key)) return inner;
+    breakpoint = true;
+    return undefined;
+  });
+  return { section, text, breakpoint };
+}
+
+/** Creates one block for each part of a message, since a later turn may append parts to a cached message. */
+export function partBlocks(
+  section: PromptBlock['section'],
+  role: JsonValue | undefined,
+  content: JsonValue | undefined,
+): readonly PromptBlock[] {
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  if (!Array.isArray(parts)) return [];
+  return parts.map((part: JsonObject) => promptBlock(section, { role, part }));
 }

@@ -1,26 +1,15 @@
 import type { WireProtocol } from '../wire-request.ts';
-import {
-  anthropicError,
-  anthropicFrames,
-  anthropicOverloaded,
-  anthropicWhole,
-} from './anthropic-answer.ts';
+import { anthropicError, anthropicFrames, anthropicWhole } from './anthropic-answer.ts';
 import { anthropicBlocks, parseAnthropic } from './anthropic-request.ts';
-import { chatFrames, chatOverloaded, chatWhole } from './chat-answer.ts';
+import { chatFrames, chatWhole, openaiError } from './chat-answer.ts';
 import { chatBlocks, parseChat } from './chat-request.ts';
 import { sse, type WireCodec } from './codec.ts';
-import { googleError, googleFrames, googleOverloaded, googleWhole } from './google-answer.ts';
+import { googleError, googleFrames, googleWhole } from './google-answer.ts';
 import { googleBlocks, parseGoogle } from './google-request.ts';
-import { openaiError } from './openai-error.ts';
-import {
-  responsesErrorEvent,
-  responsesFrames,
-  responsesOverloaded,
-  responsesWhole,
-} from './responses-answer.ts';
+import { responsesErrorEvent, responsesFrames, responsesWhole } from './responses-answer.ts';
 import { parseResponses, responsesBlocks } from './responses-request.ts';
 
-/** Where a protocol has no ping of its own, a comment: readers of events must skip it. */
+/** The ping of a protocol that has none of its own: a comment, which readers of events must skip. */
 const COMMENT_PING = ': ping\n\n';
 
 export const CODECS: Readonly<Record<WireProtocol, WireCodec>> = {
@@ -32,7 +21,7 @@ export const CODECS: Readonly<Record<WireProtocol, WireCodec>> = {
     frames: anthropicFrames,
     whole: anthropicWhole,
     errorBody: anthropicError,
-    overloaded: anthropicOverloaded,
+    overloaded: { status: 529, message: 'Overloaded' },
     errorEvent: (status, message) => sse(anthropicError(status, message), 'error'),
     ping: sse({ type: 'ping' }, 'ping'),
   },
@@ -44,7 +33,10 @@ export const CODECS: Readonly<Record<WireProtocol, WireCodec>> = {
     frames: responsesFrames,
     whole: responsesWhole,
     errorBody: openaiError,
-    overloaded: responsesOverloaded,
+    overloaded: {
+      status: 503,
+      message: 'Our servers are currently overloaded. Please try again later.',
+    },
     errorEvent: responsesErrorEvent,
     ping: COMMENT_PING,
   },
@@ -56,7 +48,7 @@ export const CODECS: Readonly<Record<WireProtocol, WireCodec>> = {
     frames: chatFrames,
     whole: chatWhole,
     errorBody: openaiError,
-    overloaded: chatOverloaded,
+    overloaded: { status: 503, message: 'The server is overloaded. Please try again later.' },
     errorEvent: (status, message) => sse(openaiError(status, message)),
     ping: COMMENT_PING,
   },
@@ -68,7 +60,7 @@ export const CODECS: Readonly<Record<WireProtocol, WireCodec>> = {
     frames: googleFrames,
     whole: googleWhole,
     errorBody: googleError,
-    overloaded: googleOverloaded,
+    overloaded: { status: 503, message: 'The model is overloaded. Please try again later.' },
     errorEvent: (status, message) => sse(googleError(status, message)),
     ping: COMMENT_PING,
   },

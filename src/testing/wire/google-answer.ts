@@ -5,29 +5,20 @@ import { sse, type Frame, type PreparedAnswer } from './codec.ts';
 import { parseOrKeep } from './read-json.ts';
 
 /**
- * https://ai.google.dev/api/generate-content. Each event is a whole response with the next parts;
- * a call comes in one part. One that is cut or broken never comes: the finish reason tells of it.
+ * Writes a stream of https://ai.google.dev/api/generate-content. Each event is a complete response with the
+ * next parts, and a call is one part. A call that is cut or broken is never sent; the finish reason reports it.
  */
 export function* googleFrames(answer: PreparedAnswer, request: ParsedBody): Generator<Frame> {
-  const chunk = (parts: readonly JsonObject[]): Frame => ({
-    stage: 'content',
-    piece: true,
-    text: sse(
-      googleResponse(answer, request, {
-        candidate: { content: { parts, role: 'model' }, index: 0 },
-        usage: promptUsage(answer.usage),
-      }),
-    ),
-  });
-  for (const text of answer.thinking ?? []) yield chunk([{ text, thought: true }]);
-  for (const text of answer.text ?? []) yield chunk([{ text }]);
-  for (const part of callParts(answer)) yield chunk([part]);
+  const chunk = (part: JsonObject): Frame => {
+    const candidate = { content: { parts: [part], role: 'model' }, index: 0 };
+    const response = googleResponse(answer, request, candidate, promptUsage(answer.usage));
+    return { stage: 'content', piece: true, text: sse(response) };
+  };
+  for (const text of answer.thinking ?? []) yield chunk({ text, thought: true });
+  for (const text of answer.text ?? []) yield chunk({ text });
+  for (const part of callParts(answer)) yield chunk(part);
   const lastParts = hasContent(answer) ? [{ text: '' }] : undefined;
-  const last = googleResponse(answer, request, {
-    candidate: lastCandidate(answer, lastParts),
-    usage: googleUsage(answer.usage),
-  });
-  yield { stage: 'close', text: sse(last), usage: true };
+  yield { stage: 'close', text: sse(lastResponse(answer, request, lastParts)), usage: true };
 }
 
 export function googleWhole(answer: PreparedAnswer, request: ParsedBody): JsonObject {
@@ -35,13 +26,10 @@ export function googleWhole(answer: PreparedAnswer, request: ParsedBody): JsonOb
   if (answer.thinking !== null) parts.push({ text: [...answer.thinking].join(''), thought: true });
   if (answer.text !== null) parts.push({ text: [...answer.text].join('') });
   parts.push(...callParts(answer));
-  return googleResponse(answer, request, {
-    candidate: lastCandidate(answer, parts),
-    usage: googleUsage(answer.usage),
-  });
+  return lastResponse(answer, request, parts);
 }
 
-/** The first call carries the signature that has to come back with it. */
+/** Creates the parts for the calls. The first one has the signature that must come back with it. */
 function callParts(answer: PreparedAnswer): readonly JsonObject[] {
   const calls = answer.calls.filter((call) => call.state === 'whole');
   const thoughtSignature = btoa(`sig_${answer.id}`);
@@ -62,30 +50,36 @@ const FINISH_REASONS = {
   content_filter: 'SAFETY',
 } as const;
 
-function lastCandidate(
+function lastResponse(
   answer: PreparedAnswer,
+  request: ParsedBody,
   parts: readonly JsonObject[] | undefined,
 ): JsonObject {
   const content = parts === undefined ? { role: 'model' } : { parts, role: 'model' };
   const broken = answer.calls.find((call) => call.state === 'broken');
-  if (broken === undefined) {
-    return { content, finishReason: FINISH_REASONS[answer.stop], index: 0 };
-  }
-  const finishMessage = `Malformed function call: ${broken.name}(${broken.args}`;
-  return { content, finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage, index: 0 };
+  const ending =
+    broken === undefined
+      ? { finishReason: FINISH_REASONS[answer.stop] }
+      : {
+          finishReason: 'MALFORMED_FUNCTION_CALL',
+          finishMessage: `Malformed function call: ${broken.name}(${broken.args}`,
+        };
+  return googleResponse(
+    answer,
+    request,
+    { content, ...ending, index: 0 },
+    googleUsage(answer.usage),
+  );
 }
 
 function googleResponse(
   answer: PreparedAnswer,
   request: ParsedBody,
-  { candidate, usage }: { readonly candidate: JsonObject; readonly usage: JsonObject },
+  candidate: JsonObject,
+  usageMetadata: JsonObject,
 ): JsonObject {
-  return {
-    candidates: [candidate],
-    usageMetadata: usage,
-    modelVersion: request.model,
-    responseId: answer.id,
-  };
+  const { model: modelVersion } = request;
+  return { candidates: [candidate], usageMetadata, modelVersion, responseId: answer.id };
 }
 
 function promptTokens(usage: Usage): number {
@@ -119,8 +113,4 @@ const STATUSES: Readonly<Record<number, string>> = {
 
 export function googleError(status: number, message: string): JsonObject {
   return { error: { code: status, message, status: STATUSES[status] ?? 'INTERNAL' } };
-}
-
-export function googleOverloaded(): string {
-  return sse(googleError(503, 'The model is overloaded. Please try again later.'));
 }

@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage } from '../wire-request.ts';
-import { attachmentsIn } from './attachments.ts';
-import type { PromptBlock } from './codec.ts';
-import { partBlocks, promptBlock } from './prompt-block.ts';
+import { attachmentsIn, parseToolDefinition, splitUserMessage } from './message-parts.ts';
+import { type PromptBlock, partBlocks, promptBlock } from './codec.ts';
 import { contentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
 
-/** https://ai.google.dev/api/generate-content. Model and streaming stand in the path. */
+/**
+ * Parses a request of https://ai.google.dev/api/generate-content, with the model and the kind of answer in its
+ * path.
+ */
 export function parseGoogle(body: JsonObject, path: string): ParsedBody {
   const systemParts = systemContent(body).map((part) => readString(part['text']));
   const calling = readObject(readObject(body['toolConfig'])['functionCallingConfig']);
@@ -13,11 +15,9 @@ export function parseGoogle(body: JsonObject, path: string): ParsedBody {
     model: /models\/([^:?/]+):/.exec(path)?.[1] ?? '',
     system: systemParts.join('\n\n'),
     systemParts,
-    tools: functionDeclarations(body).map((tool) => ({
-      name: readString(tool['name']),
-      description: readString(tool['description']),
-      schema: readObject(tool['parameters'] ?? tool['parametersJsonSchema']),
-    })),
+    tools: functionDeclarations(body).map((tool) =>
+      parseToolDefinition(tool, tool['parameters'] ?? tool['parametersJsonSchema']),
+    ),
     messages: readObjects(body['contents']).flatMap(parseContent),
     maxOutputTokens: readNumber(readObject(body['generationConfig'])['maxOutputTokens']),
     toolChoice: readString(calling['mode']).toLowerCase() || null,
@@ -38,29 +38,23 @@ function parseContent(content: JsonObject): readonly WireMessage[] {
   const parts = readObjects(content['parts']);
   const text = contentText(parts.filter((part) => part['thought'] !== true));
   if (content['role'] === 'model') {
-    const toolCalls = parts
-      .filter((part) => part['functionCall'] !== undefined)
-      .map((part) => readObject(part['functionCall']))
-      .map((call) => ({
-        id: readString(call['id']),
-        name: readString(call['name']),
-        input: call['args'] ?? null,
-      }));
+    const toolCalls = fieldsOf(parts, 'functionCall').map(({ id, name, args = null }) => ({
+      id: readString(id),
+      name: readString(name),
+      input: args,
+    }));
     return [{ role: 'assistant', text, toolCalls, toolResults: [] }];
   }
-  const toolResults = parts
-    .filter((part) => part['functionResponse'] !== undefined)
-    .map((part) => parseResult(readObject(part['functionResponse'])));
-  const messages: WireMessage[] = [];
-  if (toolResults.length > 0) messages.push({ role: 'tool', text: '', toolCalls: [], toolResults });
-  if (text !== '' || toolResults.length === 0) {
-    const attached = attachmentsIn(content['parts']);
-    messages.push({ role: 'user', text, toolCalls: [], toolResults: [], ...attached });
-  }
-  return messages;
+  const toolResults = fieldsOf(parts, 'functionResponse').map(parseResult);
+  return splitUserMessage(text, toolResults, content['parts']);
 }
 
-/** The response object is free in form; `error`, `content` and `output` are the usual keys. */
+/** Returns the objects that a field holds in those of the parts that have it. */
+function fieldsOf(parts: readonly JsonObject[], field: string): readonly JsonObject[] {
+  return parts.flatMap(({ [field]: value }) => (value === undefined ? [] : [readObject(value)]));
+}
+
+/** Parses a function response. Its object has any form; `error`, `content` and `output` are the usual keys. */
 function parseResult(result: JsonObject) {
   const response = readObject(result['response']);
   const value = response['error'] ?? response['content'] ?? response['output'] ?? response;

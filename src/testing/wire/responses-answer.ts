@@ -34,7 +34,7 @@ export function* responsesFrames(answer: PreparedAnswer, request: ParsedBody): G
 
 type ItemEvent = Event & { readonly item?: JsonObject };
 
-/** The events of each output item in turn; the last one carries the item as it ended. */
+/** Yields the events of each output item in turn. The last event of an item contains the complete item. */
 function* itemStreams(answer: PreparedAnswer): Generator<Iterable<ItemEvent>> {
   if (answer.thinking !== null) yield reasoningEvents(`rs_${answer.id}`, answer.thinking);
   if (answer.text !== null) yield messageEvents(`msg_${answer.id}`, answer.text);
@@ -46,23 +46,23 @@ function* itemStreams(answer: PreparedAnswer): Generator<Iterable<ItemEvent>> {
 function* reasoningEvents(id: string, pieces: Iterable<string>): Generator<ItemEvent> {
   const at = { item_id: id, summary_index: 0 };
   yield { type: 'response.output_item.added', item: reasoningItem(id, []) };
-  yield {
-    type: 'response.reasoning_summary_part.added',
-    ...at,
-    part: { type: 'summary_text', text: '' },
-  };
+  const empty = { type: 'summary_text', text: '' };
+  yield { type: 'response.reasoning_summary_part.added', ...at, part: empty };
   let text = '';
   for (const delta of pieces) {
     text += delta;
     yield { type: 'response.reasoning_summary_text.delta', ...at, delta };
   }
-  const part = { type: 'summary_text', text };
+  const part = { ...empty, text };
   yield { type: 'response.reasoning_summary_text.done', ...at, text };
   yield { type: 'response.reasoning_summary_part.done', ...at, part };
   yield { type: 'response.output_item.done', item: reasoningItem(id, [part]) };
 }
 
-/** `encrypted_content` is opaque and must come back unchanged; here it is told apart by its item. */
+/**
+ * Creates a reasoning item. Its `encrypted_content` is opaque and must come back unchanged; here it names its
+ * item.
+ */
 function reasoningItem(id: string, summary: readonly JsonObject[]): JsonObject {
   return { id, type: 'reasoning', summary, encrypted_content: `enc_${id}` };
 }
@@ -90,14 +90,8 @@ function messageItem(id: string, status: string, content: readonly JsonObject[])
 }
 
 function* callEvents(id: string, call: StreamedCall): Generator<ItemEvent> {
-  const item = {
-    id,
-    type: 'function_call',
-    status: 'in_progress',
-    arguments: '',
-    call_id: call.id,
-    name: call.name,
-  };
+  const state = { type: 'function_call', status: 'in_progress', arguments: '' };
+  const item = { id, ...state, call_id: call.id, name: call.name };
   yield { type: 'response.output_item.added', item };
   for (const delta of call.pieces) {
     yield { type: 'response.function_call_arguments.delta', item_id: id, delta };
@@ -122,12 +116,10 @@ function endedResponse(
   output: readonly JsonObject[],
 ): JsonObject {
   const reason = incompleteReason(answer);
-  return response(answer, request, {
-    status: reason === null ? 'completed' : 'incomplete',
-    incomplete_details: reason === null ? null : { reason },
-    output,
-    usage: responsesUsage(answer.usage),
-  });
+  const status = reason === null ? 'completed' : 'incomplete';
+  const incomplete_details = reason === null ? null : { reason };
+  const usage = responsesUsage(answer.usage);
+  return response(answer, request, { status, incomplete_details, output, usage });
 }
 
 function incompleteReason({ stop }: PreparedAnswer): string | null {
@@ -164,13 +156,8 @@ function responsesUsage(usage: Usage): JsonObject {
   };
 }
 
-/** It is told without knowing how much came before; readers must not rely on gapless numbers. */
+/** The number of an error event, which is created without counting the events before it. */
 const ERROR_SEQUENCE = 9999;
-
-export function responsesOverloaded(): string {
-  const message = 'Our servers are currently overloaded. Please try again later.';
-  return errorEvent('server_is_overloaded', message);
-}
 
 const ERROR_CODES: Readonly<Record<number, string>> = {
   400: 'invalid_prompt',
@@ -181,10 +168,7 @@ const ERROR_CODES: Readonly<Record<number, string>> = {
 };
 
 export function responsesErrorEvent(status: number, message: string): string {
-  return errorEvent(ERROR_CODES[status] ?? 'server_error', message);
-}
-
-function errorEvent(code: string, message: string): string {
+  const code = ERROR_CODES[status] ?? 'server_error';
   const event = { type: 'error', code, message, param: null, sequence_number: ERROR_SEQUENCE };
   return sse(event, 'error');
 }

@@ -1,17 +1,9 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage } from '../wire-request.ts';
-import { attachmentsIn } from './attachments.ts';
-import { isSystem, joinResults, openaiToolChoice, toolMessage } from './chat-request.ts';
-import type { PromptBlock } from './codec.ts';
-import { promptBlock } from './prompt-block.ts';
-import {
-  contentText,
-  parseOrKeep,
-  readNumber,
-  readObject,
-  readObjects,
-  readString,
-} from './read-json.ts';
+import { attachmentsIn, parseToolDefinition, toolMessage } from './message-parts.ts';
+import { isSystem, joinResults, openaiToolChoice } from './chat-request.ts';
+import { type PromptBlock, promptBlock } from './codec.ts';
+import { contentText, parseOrKeep, readNumber, readObjects, readString } from './read-json.ts';
 
 /** https://platform.openai.com/docs/api-reference/responses/create */
 export function parseResponses(body: JsonObject): ParsedBody {
@@ -25,11 +17,7 @@ export function parseResponses(body: JsonObject): ParsedBody {
     model: readString(body['model']),
     system: systemParts.join('\n\n'),
     systemParts,
-    tools: readObjects(body['tools']).map((tool) => ({
-      name: readString(tool['name']),
-      description: readString(tool['description']),
-      schema: readObject(tool['parameters']),
-    })),
+    tools: readObjects(body['tools']).map((tool) => parseToolDefinition(tool, tool['parameters'])),
     messages: joinResults(joinAnswers(items.filter((item) => !isSystem(item)).flatMap(parseItem))),
     maxOutputTokens: readNumber(body['max_output_tokens']),
     toolChoice: openaiToolChoice(body['tool_choice']),
@@ -43,35 +31,19 @@ function inputItems(body: JsonObject): readonly JsonObject[] {
   return [{ role: 'user', content: body['input'] }];
 }
 
-/** Reasoning items and references to stored ones carry nothing that a test reads. */
+/** Parses an item. Reasoning and references to stored items contain nothing that a test reads. */
 function parseItem(item: JsonObject): readonly WireMessage[] {
   switch (item['type']) {
-    case 'function_call':
-      return [
-        {
-          role: 'assistant',
-          text: '',
-          toolCalls: [
-            {
-              id: readString(item['call_id']),
-              name: readString(item['name']),
-              input: parseOrKeep(readString(item['arguments'])),
-            },
-          ],
-          toolResults: [],
-        },
-      ];
-    case 'function_call_output':
-      return [
-        toolMessage([
-          {
-            callId: readString(item['call_id']),
-            text: contentText(item['output']),
-            isError: false,
-            ...attachmentsIn(item['output']),
-          },
-        ]),
-      ];
+    case 'function_call': {
+      const input = parseOrKeep(readString(item['arguments']));
+      const call = { id: readString(item['call_id']), name: readString(item['name']), input };
+      return [{ role: 'assistant', text: '', toolCalls: [call], toolResults: [] }];
+    }
+    case 'function_call_output': {
+      const { call_id: id, output } = item;
+      const result = { callId: readString(id), text: contentText(output), isError: false };
+      return [toolMessage([{ ...result, ...attachmentsIn(output) }])];
+    }
     case undefined:
     case 'message': {
       const role = item['role'] === 'assistant' ? 'assistant' : 'user';
@@ -84,7 +56,7 @@ function parseItem(item: JsonObject): readonly WireMessage[] {
   }
 }
 
-/** Text and calls of one answer are items of their own: joined, they are one message. */
+/** Joins the texts and calls of one answer, which are separate items, to one message. */
 function joinAnswers(messages: readonly WireMessage[]): readonly WireMessage[] {
   const joined: WireMessage[] = [];
   for (const message of messages) {

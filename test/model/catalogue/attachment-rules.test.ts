@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type AttachmentModel,
   createAttachmentRules,
-  estimateTokens,
+  estimateAttachmentTokens,
 } from '../../../src/model/catalogue/attachment-rules.ts';
 import { ATTACHMENT_TYPES } from '../../../src/protocol/attachment.ts';
 
@@ -93,6 +93,6 @@ describe("token counts of the vendors' own examples", () => {
     // It does not say how many pages there are.
     ['google', { type: 'application/pdf', bytes: 120_000 }, 774],
   ] as const)('%s %o: %d', (count, facts, tokens) => {
-    expect(estimateTokens(count, facts)).toBe(tokens);
+    expect(estimateAttachmentTokens(count, facts)).toBe(tokens);
   });
 });

@@ -6,7 +6,7 @@ import {
   idFromDisplayName,
   isDisplayName,
   splitModelNames,
-} from '../../../src/model/selection/display-name.ts';
+} from '../../../src/model/selection/resolve-model.ts';
 import { discoverProviders } from '../../../src/model/providers/providers.ts';
 import type { ResolvedModel } from '../../../src/protocol/model.ts';
 import type { Environment } from '../../../src/sys/env.ts';

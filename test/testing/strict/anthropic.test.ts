@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
-import { ANTHROPIC_RULES, checkAnthropic } from '../../../src/testing/strict/anthropic/check.ts';
-import { testRules } from './support.ts';
+import { ANTHROPIC_RULES } from '../../../src/testing/strict/check-request.ts';
+import { checkBodies, testRules } from './support.ts';
+
+const checkAnthropic = checkBodies('anthropic');
 
 type Blocks = readonly JsonObject[];
 
@@ -50,7 +52,7 @@ const MARK = { cache_control: { type: 'ephemeral' } };
 
 testRules({
   rules: ANTHROPIC_RULES,
-  check: checkAnthropic,
+  check: (body) => checkAnthropic(body),
   good: {
     'one message': request([user('hi')]),
     'successive messages of one role': request([

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
-import { CHAT_RULES, checkChat } from '../../../src/testing/strict/chat/check.ts';
-import { CHAT_SERVER_RULES } from '../../../src/testing/strict/chat/servers.ts';
-import { testRules } from './support.ts';
+import { CHAT_RULES } from '../../../src/testing/strict/check-request.ts';
+import { CHAT_SERVER_RULES } from '../../../src/testing/strict/chat/vendors.ts';
+import { checkBodies, testRules } from './support.ts';
+
+const checkChat = checkBodies('chat');
 
 const user = (content: JsonValue): JsonObject => ({ role: 'user', content });
 const assistant = (content: JsonValue, more: JsonObject = {}): JsonObject => ({
@@ -445,7 +447,7 @@ describe('openai', () => {
 describe('compatible', () => {
   testRules({
     rules: CHAT_SERVER_RULES.compatible,
-    check: checkChat,
+    check: (body) => checkChat(body),
     good: { 'one system message': request([SYSTEM, user('a')]) },
     broken: [
       {

@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
-import { checkGoogle, GOOGLE_RULES } from '../../../src/testing/strict/google/check.ts';
-import { testRules } from './support.ts';
+import { GOOGLE_RULES } from '../../../src/testing/strict/check-request.ts';
+import { checkBodies, testRules } from './support.ts';
+
+const checkGoogle = checkBodies('google', 'gemini-3-pro-preview');
 
 const user = (...parts: readonly JsonObject[]): JsonObject => ({ role: 'user', parts });
 const model = (...parts: readonly JsonObject[]): JsonObject => ({ role: 'model', parts });
@@ -30,7 +32,7 @@ const image = (mimeType: string): JsonObject => ({ inlineData: { mimeType, data:
 
 testRules({
   rules: GOOGLE_RULES,
-  check: (body) => checkGoogle(body, 'gemini-3-pro-preview'),
+  check: (body) => checkGoogle(body),
   good: {
     'one content': request([user(text('a'))], { systemInstruction: { parts: [text('b')] } }),
     'a call, its response, and words': request([

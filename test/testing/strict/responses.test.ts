@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
-import { checkResponses, RESPONSES_RULES } from '../../../src/testing/strict/responses/check.ts';
-import { testRules } from './support.ts';
+import { RESPONSES_RULES } from '../../../src/testing/strict/check-request.ts';
+import { checkBodies, testRules } from './support.ts';
+
+const checkResponses = checkBodies('responses');
 
 const user = (content: JsonValue): JsonObject => ({ role: 'user', content });
 const assistant = (content: JsonValue, more: JsonObject = {}): JsonObject => ({

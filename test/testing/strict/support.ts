@@ -1,6 +1,18 @@
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
-import type { StrictRule, Violation } from '../../../src/testing/strict/rule.ts';
+import {
+  checkRequest,
+  type StrictOptions,
+  type Violation,
+  type WireProtocol,
+} from '../../../src/testing/index.ts';
+import type { StrictRule } from '../../../src/testing/strict/rule.ts';
+
+/** Returns the check of bodies in a protocol. */
+export function checkBodies(protocol: WireProtocol, model = '') {
+  return (body: JsonObject, options?: StrictOptions) =>
+    checkRequest({ protocol, body, model }, options);
+}
 
 /** A request that breaks one rule. */
 export interface BrokenRequest {

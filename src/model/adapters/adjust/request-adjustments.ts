@@ -139,21 +139,19 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
   },
 };
 
-/** The adjustments that a server is known to need. They are made from the first request on. */
-const KNOWN_SERVERS: readonly {
-  readonly host: RegExp;
-  readonly names: readonly AdjustmentName[];
-}[] = [{ host: /(?:^|\.)mistral\.ai$/, names: ['stream_options', 'reasoning_content'] }];
+type KnownNeeds = readonly (readonly [pattern: RegExp, names: readonly AdjustmentName[]])[];
+
+/** The adjustments that a server is known to need, by its host. They are made from the first request on. */
+const KNOWN_SERVERS: KnownNeeds = [
+  [/(?:^|\.)mistral\.ai$/, ['stream_options', 'reasoning_content']],
+];
 
 /** The adjustments that a model is known to need on any server. */
-const KNOWN_MODELS: readonly {
-  readonly model: RegExp;
-  readonly names: readonly AdjustmentName[];
-}[] = [
-  {
-    model: /mi[sx]tral|codestral|devstral|magistral|pixtral|voxtral/i,
-    names: ['long_call_ids', 'user_after_tool'],
-  },
+const KNOWN_MODELS: KnownNeeds = [
+  [
+    /mi[sx]tral|codestral|devstral|magistral|pixtral|voxtral/i,
+    ['long_call_ids', 'user_after_tool'],
+  ],
 ];
 
 /**
@@ -167,7 +165,7 @@ export class RequestAdjustments {
   /** `omit`: the configured adjustments, which are made from the first request on. */
   constructor(baseUrl: string, omit: readonly AdjustmentName[] = []) {
     const { hostname } = new URL(baseUrl);
-    const known = KNOWN_SERVERS.flatMap(({ host, names }) => (host.test(hostname) ? names : []));
+    const known = KNOWN_SERVERS.flatMap(([host, names]) => (host.test(hostname) ? names : []));
     this.forServer = new Set([...known, ...omit]);
   }
 
@@ -209,7 +207,7 @@ export class RequestAdjustments {
   private namesFor(model: string): Set<AdjustmentName> {
     const known = this.forModels.get(model);
     if (known !== undefined) return known;
-    const names = KNOWN_MODELS.flatMap((row) => (row.model.test(model) ? row.names : []));
+    const names = KNOWN_MODELS.flatMap(([pattern, needed]) => (pattern.test(model) ? needed : []));
     const made = new Set(names);
     this.forModels.set(model, made);
     return made;

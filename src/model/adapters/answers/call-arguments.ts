@@ -25,7 +25,8 @@ export function parseCallArguments(raw: string): CallArguments {
     if (inner?.ok === true && isJsonObject(inner.value)) {
       return { input: inner.value, repair: 'arguments_encoded_twice' };
     }
-    return { input: parsed.value, ...(parsed.isRepaired ? { repair: 'raw_line_break' } : {}) };
+    const [repair] = parsed.repairs;
+    return { input: parsed.value, ...(repair === undefined ? {} : { repair }) };
   }
   if (text.startsWith('{}')) {
     const rest = parseLenientJson(text.slice(2));

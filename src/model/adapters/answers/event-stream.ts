@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../base/json.ts';
 import type { Repair } from '../../../protocol/repair.ts';
-import { parseEventJson, type EventJson } from './lenient-json.ts';
+import { parseEventJson, type LenientJson } from './lenient-json.ts';
 
 /** One event of a body, or a complete body that is no stream. */
 export type WireEvent =
@@ -172,7 +172,7 @@ export class EventStreamParser {
     this.listener.onEvent({ type: 'unreadable', text, isCut });
   }
 
-  private emit({ value, repairs }: Extract<EventJson, { ok: true }>): void {
+  private emit({ value, repairs }: Extract<LenientJson, { ok: true }>): void {
     this.pending = null;
     for (const repair of repairs) this.listener.onRepair(repair);
     this.listener.onEvent({ type: 'json', value, name: this.name });

@@ -1,3 +1,4 @@
+import { listNames } from '../../../base/text.ts';
 import type { FinishReason } from '../../../protocol/model.ts';
 import { MalformedAnswerError, ReportedError } from '../errors/answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
@@ -11,49 +12,22 @@ export type AnswerEnding = FinishReason | 'overflow' | 'malformed';
  * Google: https://ai.google.dev/api/generate-content#FinishReason
  * z.ai: https://docs.z.ai/api-reference/llm/chat-completion
  */
-const ENDINGS: ReadonlyMap<string, AnswerEnding> = new Map<string, AnswerEnding>([
-  ['stop', 'stop'],
-  ['end', 'stop'],
-  ['end_turn', 'stop'],
-  ['pause_turn', 'stop'],
-  ['eos', 'stop'],
-  ['eos_token', 'stop'],
-  ['stop_sequence', 'stop'],
-  ['complete', 'stop'],
-  ['completed', 'stop'],
-  ['tool_calls', 'tool_calls'],
-  ['tool_call', 'tool_calls'],
-  ['tool_use', 'tool_calls'],
-  ['function_call', 'tool_calls'],
-  ['function_calls', 'tool_calls'],
-  ['length', 'length'],
-  ['max_tokens', 'length'],
-  ['max_length', 'length'],
-  ['max_output_tokens', 'length'],
-  ['max_completion_tokens', 'length'],
-  // Mistral
-  ['model_length', 'length'],
-  ['content_filter', 'content_filter'],
-  ['content_filtered', 'content_filter'],
-  ['guardrail_intervened', 'content_filter'],
-  ['refusal', 'content_filter'],
-  // z.ai
-  ['sensitive', 'content_filter'],
-  ['safety', 'content_filter'],
-  ['image_safety', 'content_filter'],
-  ['recitation', 'content_filter'],
-  ['blocklist', 'content_filter'],
-  ['prohibited_content', 'content_filter'],
-  ['spii', 'content_filter'],
-  ['language', 'content_filter'],
-  ['model_context_window_exceeded', 'overflow'],
-  ['context_length_exceeded', 'overflow'],
-  // DeepSeek
-  ['insufficient_system_resource', 'malformed'],
-  ['unexpected_tool_call', 'malformed'],
-  ['too_many_tool_calls', 'malformed'],
-  ['missing_thought_signature', 'malformed'],
-]);
+const REASONS: readonly (readonly [ending: AnswerEnding, names: string])[] = [
+  ['stop', 'stop end end_turn pause_turn eos eos_token stop_sequence complete completed'],
+  ['tool_calls', 'tool_calls tool_call tool_use function_call function_calls'],
+  // Mistral says `model_length`.
+  ['length', 'length max_tokens max_length max_output_tokens max_completion_tokens model_length'],
+  ['content_filter', 'content_filter content_filtered guardrail_intervened refusal language'],
+  // z.ai says `sensitive`.
+  ['content_filter', 'sensitive safety image_safety recitation blocklist prohibited_content spii'],
+  ['overflow', 'model_context_window_exceeded context_length_exceeded'],
+  // DeepSeek says `insufficient_system_resource`.
+  ['malformed', 'insufficient_system_resource unexpected_tool_call too_many_tool_calls'],
+  ['malformed', 'missing_thought_signature'],
+];
+const ENDINGS: ReadonlyMap<string, AnswerEnding> = new Map(
+  REASONS.flatMap(([ending, names]) => listNames(names).map((name) => [name, ending] as const)),
+);
 
 /** The endings of reasons that are not in the table, by a part of their name. The first match counts. */
 const ENDINGS_BY_WORD: readonly (readonly [pattern: RegExp, ending: AnswerEnding])[] = [

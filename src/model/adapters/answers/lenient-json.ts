@@ -1,9 +1,9 @@
 import type { JsonValue } from '../../../base/json.ts';
 import type { Repair } from '../../../protocol/repair.ts';
 
-/** The result of lenient parsing. `isRepaired`: true if control characters had to be escaped. */
+/** The result of lenient parsing, with the repairs that it needed. */
 export type LenientJson =
-  | { readonly ok: true; readonly value: JsonValue; readonly isRepaired: boolean }
+  | { readonly ok: true; readonly value: JsonValue; readonly repairs: readonly Repair[] }
   | { readonly ok: false };
 
 const UNREADABLE = { ok: false } as const;
@@ -16,35 +16,28 @@ export function parseLenientJson(text: string): LenientJson {
   const strict = parse(text);
   if (strict.ok || !CONTROL.test(text)) return strict;
   const repaired = parse(escapeControls(text));
-  return repaired.ok ? { ...repaired, isRepaired: true } : UNREADABLE;
+  return repaired.ok ? { ...repaired, repairs: ['raw_line_break'] } : UNREADABLE;
 }
-
-/** The result of parsing an event. */
-export type EventJson =
-  | { readonly ok: true; readonly value: JsonValue; readonly repairs: readonly Repair[] }
-  | { readonly ok: false };
 
 /**
  * Parses the JSON of an event or a document. In addition to raw line breaks it accepts `NaN` and `Infinity`, which
  * Python writes although JSON does not have them. They become null, as in JavaScript.
  */
-export function parseEventJson(text: string): EventJson {
+export function parseEventJson(text: string): LenientJson {
   const parsed = parseLenientJson(text);
-  if (parsed.ok) return { ...parsed, repairs: parsed.isRepaired ? ['raw_line_break'] : [] };
-  if (!NON_FINITE.test(text)) return UNREADABLE;
+  if (parsed.ok || !NON_FINITE.test(text)) return parsed;
   const finite = text.replace(STRING_OR_NON_FINITE, (token) =>
     token.startsWith('"') ? token : 'null',
   );
   const repaired = parseLenientJson(finite);
   if (!repaired.ok) return UNREADABLE;
-  const others: readonly Repair[] = repaired.isRepaired ? ['raw_line_break'] : [];
-  return { ...repaired, repairs: ['number_not_in_json', ...others] };
+  return { ...repaired, repairs: ['number_not_in_json', ...repaired.repairs] };
 }
 
 function parse(text: string): LenientJson {
   try {
     const value: JsonValue = JSON.parse(text);
-    return { ok: true, value, isRepaired: false };
+    return { ok: true, value, repairs: [] };
   } catch {
     // This is no error here: the caller decides what invalid JSON means.
     return UNREADABLE;

@@ -13,9 +13,9 @@ import type { ResponseBody } from '../../../sys/http/http-types.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 import { EventStreamParser, type WireEvent } from './event-stream.ts';
 import { parseEventJson } from './lenient-json.ts';
-import type { AnswerReader } from './reader.ts';
+import type { AnswerReader } from '../protocol-adapter.ts';
 import { findReportedError, findDocumentError } from './reported-errors.ts';
-import { createBodyError } from '../errors/unusable-body.ts';
+import { createBodyError } from '../errors/error-body.ts';
 
 /** The time to wait for the usage after the finish reason, in milliseconds. */
 const TRAILING_MS = 2000;

@@ -1,22 +1,12 @@
+import { listNames } from '../../../base/text.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
-import { asNumber, asObject, asText } from './reader.ts';
+import { asNumber, asObject, asText } from './json-fields.ts';
 
 /** The fields for parts of an answer. An event with one of them is no plain error. */
-const ANSWER_FIELDS = [
-  'choices',
-  'candidates',
-  'content',
-  'content_block',
-  'delta',
-  'item',
-  'output',
-  'part',
-  'response',
-  'text',
-  'usage',
-  'usageMetadata',
-  'promptFeedback',
-];
+const ANSWER_FIELDS = listNames(`
+  choices candidates content content_block delta item output part response text usage
+  usageMetadata promptFeedback
+`);
 
 /** The fields that distinguish a progress report from an error. */
 const KIND_FIELDS = ['type', 'event', 'status', 'level', 'object'];

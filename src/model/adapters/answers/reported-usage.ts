@@ -1,4 +1,6 @@
 import { toCount, type Usage, type UsageMissing } from '../../../protocol/model.ts';
+import type { JsonObject } from '../../../base/json.ts';
+import { asNumber, asObject } from './json-fields.ts';
 
 /** The token counts that a server reports. A field that it did not send is absent. */
 export interface ReportedUsage {
@@ -39,4 +41,25 @@ export function toUsage(reported: ReportedUsage): {
 /** Limits a count: a negative number would raise a budget, and sums have to stay finite. */
 function clampCount(tokens: number | undefined): number {
   return Math.min(toCount(tokens), Number.MAX_SAFE_INTEGER);
+}
+
+/** Reads a usage object, also with the field names of other protocols, which gateways pass on. */
+export function readChatUsage(usage: JsonObject): ReportedUsage {
+  const promptDetails = asObject(usage['prompt_tokens_details'] ?? usage['input_tokens_details']);
+  const outputDetails = asObject(
+    usage['completion_tokens_details'] ?? usage['output_tokens_details'],
+  );
+  const output = asNumber(usage['completion_tokens'] ?? usage['output_tokens']);
+  const total = asNumber(usage['total_tokens']);
+  return {
+    prompt:
+      asNumber(usage['prompt_tokens'] ?? usage['input_tokens']) ??
+      (total === undefined || output === undefined ? undefined : total - output),
+    cacheRead:
+      asNumber(promptDetails?.['cached_tokens']) ??
+      // Moonshot and DeepSeek.
+      asNumber(usage['cached_tokens'] ?? usage['prompt_cache_hit_tokens']),
+    output,
+    reasoning: asNumber(outputDetails?.['reasoning_tokens']),
+  };
 }

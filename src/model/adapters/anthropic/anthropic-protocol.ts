@@ -27,12 +27,8 @@ export const anthropicProtocol: ProtocolAdapter = {
   },
   /** No beta feature is used, and other servers with this protocol refuse unknown ones. */
   dropHeaders: ['anthropic-beta'],
-  languageModel: (modelId, endpoint, fetch) =>
-    createAnthropic({
-      baseURL: endpoint.baseUrl,
-      apiKey: endpoint.apiKey ?? '',
-      fetch,
-    }).languageModel(modelId),
+  languageModel: (modelId, { baseUrl: baseURL, apiKey }, fetch) =>
+    createAnthropic({ baseURL, apiKey: apiKey ?? '', fetch }).languageModel(modelId),
   createReader: (answer) => new AnthropicReader(answer),
   signUnsignedThinking: (messages) => addEmptySignatures(messages, 'anthropic'),
   maxOutputTokens: (modelId) => (modelId.includes('claude-') ? undefined : FOREIGN_MAX_OUTPUT),

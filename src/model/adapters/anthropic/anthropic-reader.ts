@@ -2,7 +2,8 @@ import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { ReportedError } from '../errors/answer-errors.ts';
 import type { AnswerBuilder } from '../answers/answer-builder.ts';
 import { finishAnswer } from '../answers/finish-reasons.ts';
-import { type AnswerReader, asNumber, asObject, asObjects, asText } from '../answers/reader.ts';
+import { asNumber, asObject, asObjects, asText } from '../answers/json-fields.ts';
+import type { AnswerReader } from '../protocol-adapter.ts';
 import { findReportedError, findEventError } from '../answers/reported-errors.ts';
 import type { ReportedUsage } from '../answers/reported-usage.ts';
 
@@ -103,7 +104,8 @@ export class AnthropicReader implements AnswerReader {
       return;
     }
     if (open !== undefined) {
-      const isSame = open.type === toBlockKind(type) && open.id === asText(block['id']);
+      const isSame =
+        open.type === (BLOCK_KINDS.get(type) ?? 'unknown') && open.id === asText(block['id']);
       // The same start came twice.
       if (isSame && (!open.hasDeltas || open.id !== undefined)) {
         return this.answer.repair('repeated_part');
@@ -276,7 +278,7 @@ export class AnthropicReader implements AnswerReader {
   }
 }
 
-export type BlockKind = 'text' | 'reasoning' | 'call' | 'unknown';
+type BlockKind = 'text' | 'reasoning' | 'call' | 'unknown';
 
 /** Finds the type of a block, from its other fields if it states none; undefined: it is not known. */
 function findBlockType(block: JsonObject): string | undefined {
@@ -287,18 +289,13 @@ function findBlockType(block: JsonObject): string | undefined {
   return typeof block['text'] === 'string' ? 'text' : undefined;
 }
 
-/** Converts a type of the protocol to the kind of block in the answer. */
-function toBlockKind(type: string): BlockKind {
-  switch (type) {
-    case 'text':
-      return 'text';
-    case 'thinking':
-    case 'redacted_thinking':
-      return 'reasoning';
-    default:
-      return type === 'tool_use' ? 'call' : 'unknown';
-  }
-}
+/** The kinds of blocks in an answer by their type in the protocol. */
+const BLOCK_KINDS: ReadonlyMap<string, BlockKind> = new Map<string, BlockKind>([
+  ['text', 'text'],
+  ['thinking', 'reasoning'],
+  ['redacted_thinking', 'reasoning'],
+  ['tool_use', 'call'],
+]);
 
 /** Finds the type of a delta, from its other fields if it states none. */
 function findDeltaType(delta: JsonObject): string | undefined {

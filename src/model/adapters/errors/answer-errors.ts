@@ -53,15 +53,11 @@ export class HttpRefusal extends Error {
   /** The address of the request, without its query. */
   readonly url: string;
 
-  constructor(response: {
-    readonly url: string;
-    readonly status: number;
-    readonly statusText: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string;
-    readonly sent: string;
-  }) {
-    super(response.statusText);
+  constructor(
+    response: Pick<HttpRefusal, 'url' | 'status' | 'headers' | 'body' | 'sent'>,
+    statusText: string,
+  ) {
+    super(statusText);
     this.status = response.status;
     this.headers = response.headers;
     this.body = response.body;

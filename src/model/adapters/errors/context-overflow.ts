@@ -1,165 +1,126 @@
 import { isOutputLimitError } from './output-limit-errors.ts';
 
-/** A message with which a server says that a request is longer than its model accepts. */
-interface OverflowWording {
-  readonly vendor: string;
-  readonly pattern: RegExp;
-}
-
-/** The messages of the known vendors and servers. Each has an example in the tests. */
-export const OVERFLOW_WORDINGS: readonly OverflowWording[] = [
+/**
+ * The messages with which the known vendors and servers say that a request is longer than its model accepts. Each
+ * has an example in the tests.
+ */
+export const OVERFLOW_WORDINGS: readonly (readonly [vendor: string, pattern: RegExp])[] = [
   // https://docs.claude.com/en/api/errors, https://github.com/anthropics/claude-code/issues/42
-  {
-    vendor: 'Anthropic',
-    pattern: /prompt is too long|input length and `?max_tokens`? exceed context limit/i,
-  },
+  ['Anthropic', /prompt is too long|input length and `?max_tokens`? exceed context limit/i],
   // The stop reason of answers, which gateways send as an error, too:
   // https://docs.claude.com/en/api/handling-stop-reasons
-  { vendor: 'Anthropic (stop reason)', pattern: /model_context_window_exceeded/i },
+  ['Anthropic (stop reason)', /model_context_window_exceeded/i],
   // https://platform.openai.com/docs/guides/error-codes
   // https://github.com/anomalyco/opencode/issues/17746
-  {
-    vendor: 'OpenAI',
-    pattern:
-      /context_length_exceeded|exceeds? the context window|input tokens exceed the configured limit/i,
-  },
+  [
+    'OpenAI',
+    /context_length_exceeded|exceeds? the context window|input tokens exceed the configured limit/i,
+  ],
   // OpenAI's older wording, which Azure, vLLM, DeepSeek, OpenRouter, Cloudflare, Fireworks and many others use:
   // https://github.com/vllm-project/vllm/issues/20409, https://github.com/MoonshotAI/kimi-code/issues/476
   // https://github.com/anomalyco/models.dev/pull/4422, https://github.com/ogx-ai/ogx/issues/697
-  { vendor: 'vLLM', pattern: /maximum context length|context length is only [\d,]+ tokens/i },
+  ['vLLM', /maximum context length|context length is only [\d,]+ tokens/i],
   // "Request too large for gpt-4o … on tokens per min (TPM): Limit 30000, Requested 30601." Waiting does not make
   // such a request small enough: https://github.com/Aider-AI/aider/issues/1880
-  {
-    vendor: 'OpenAI, Groq (one request above the limit of a minute)',
-    pattern: /request too large for .{1,200}\blimit [\d,]+, requested [\d,]+/i,
-  },
+  [
+    'OpenAI, Groq (one request above the limit of a minute)',
+    /request too large for .{1,200}\blimit [\d,]+, requested [\d,]+/i,
+  ],
   // https://github.com/google-gemini/gemini-cli/issues/4692
-  {
-    vendor: 'Google, Vertex',
-    pattern: /input token count.{0,40}(?:exceeds the maximum|model only supports)/i,
-  },
+  ['Google, Vertex', /input token count.{0,40}(?:exceeds the maximum|model only supports)/i],
   // https://github.com/aws-samples/bedrock-chat/issues/95, https://github.com/continuedev/continue/issues/9592
-  { vendor: 'Bedrock', pattern: /input is too long for requested model|too many input tokens/i },
+  ['Bedrock', /input is too long for requested model|too many input tokens/i],
   // https://github.com/anomalyco/opencode/issues/3058, https://github.com/ericc-ch/copilot-api/issues/210
-  {
-    vendor: 'GitHub Copilot',
-    pattern: /model_max_prompt_tokens_exceeded|token count of [\d,]+ exceeds the limit of/i,
-  },
+  [
+    'GitHub Copilot',
+    /model_max_prompt_tokens_exceeded|token count of [\d,]+ exceeds the limit of/i,
+  ],
   // https://github.com/cline/cline/issues/2115, https://github.com/eslint/tsc-meetings/pull/593
-  {
-    vendor: 'GitHub Models',
-    pattern: /tokens_limit_reached|body too large for .{1,80} max size: [\d,]+ tokens/i,
-  },
+  ['GitHub Models', /tokens_limit_reached|body too large for .{1,80} max size: [\d,]+ tokens/i],
   // https://github.com/cline/cline/issues/3120
-  { vendor: 'xAI', pattern: /maximum prompt length is [\d,]+/i },
+  ['xAI', /maximum prompt length is [\d,]+/i],
   // https://github.com/MoonshotAI/kimi-code/pull/207, https://github.com/MoonshotAI/kimi-code/issues/476
-  {
-    vendor: 'Moonshot, Kimi',
-    pattern: /exceeded model token limit|total message size [\d,]+ exceeds limit/i,
-  },
+  ['Moonshot, Kimi', /exceeded model token limit|total message size [\d,]+ exceeds limit/i],
   // https://github.com/ggml-org/llama.cpp/pull/15780
-  {
-    vendor: 'llama.cpp',
-    pattern:
-      /exceed_context_size_error|exceeds? the available context size|context size has been exceeded/i,
-  },
+  [
+    'llama.cpp',
+    /exceed_context_size_error|exceeds? the available context size|context size has been exceeded/i,
+  ],
   // https://github.com/rllm-team/rllm/issues/55
-  { vendor: 'llama-cpp-python', pattern: /requested tokens \(\d+\) exceed context window/i },
+  ['llama-cpp-python', /requested tokens \(\d+\) exceed context window/i],
   // "prompt too long; exceeded max context length by 4 tokens":
   // https://github.com/earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts
-  { vendor: 'Ollama', pattern: /prompt too long|input length exceeds the context length/i },
+  ['Ollama', /prompt too long|input length exceeds the context length/i],
   // https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/237, …/issues/2205
   // https://github.com/anomalyco/opencode/issues/11141
-  {
-    vendor: 'LM Studio',
-    pattern:
-      /greater than the context length|trying to keep the first \d+ tokens|cannot truncate prompt with n_keep/i,
-  },
+  [
+    'LM Studio',
+    /greater than the context length|trying to keep the first \d+ tokens|cannot truncate prompt with n_keep/i,
+  ],
   // https://github.com/cline/cline/issues/5140 (Cerebras), https://console.groq.com/docs/errors
-  { vendor: 'Groq, Cerebras', pattern: /reduce the length of the (?:messages|prompt|input)/i },
+  ['Groq, Cerebras', /reduce the length of the (?:messages|prompt|input)/i],
   // https://github.com/earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts
-  {
-    vendor: 'Mistral',
-    pattern: /too large for model with [\d,]+ maximum context length/i,
-  },
+  ['Mistral', /too large for model with [\d,]+ maximum context length/i],
   // https://github.com/MiniMax-AI/MiniMax-M2/issues/119
-  { vendor: 'MiniMax', pattern: /context window exceeds limit/i },
+  ['MiniMax', /context window exceeds limit/i],
   // https://github.com/NousResearch/hermes-agent/pull/61728, …/pull/1877
   // https://github.com/modu-ai/moai-adk/issues/676
-  {
-    vendor: 'z.ai, GLM',
-    pattern:
-      /prompt exceeds max length|tokens in request more than max tokens|reached its context window limit/i,
-  },
+  [
+    'z.ai, GLM',
+    /prompt exceeds max length|tokens in request more than max tokens|reached its context window limit/i,
+  ],
   // https://github.com/anomalyco/opencode/pull/45834
-  { vendor: 'Qwen, DashScope', pattern: /range of input length should be/i },
+  ['Qwen, DashScope', /range of input length should be/i],
   // https://github.com/earendil-works/pi/issues/5677
-  { vendor: 'Together, SGLang', pattern: /longer than the model'?s context length/i },
+  ['Together, SGLang', /longer than the model'?s context length/i],
   // https://github.com/stanford-crfm/helm/pull/2079, https://github.com/stanford-crfm/helm/issues/1820
-  {
-    vendor: 'Text Generation Inference',
-    pattern:
-      /`inputs` must have less than [\d,]+ tokens|`inputs` tokens \+ `max_new_tokens` must be/i,
-  },
+  [
+    'Text Generation Inference',
+    /`inputs` must have less than [\d,]+ tokens|`inputs` tokens \+ `max_new_tokens` must be/i,
+  ],
   // https://github.com/anomalyco/opencode/blob/dev/packages/ai/test/provider-error.test.ts
-  { vendor: 'OpenRouter, Poolside', pattern: /maximum allowed input length/i },
+  ['OpenRouter, Poolside', /maximum allowed input length/i],
   // https://github.com/cohere-ai/sandbox-topically/issues/4
-  {
-    vendor: 'Cohere',
-    pattern: /total number of tokens .{0,40}(?:cannot exceed|exceeds)/i,
-  },
+  ['Cohere', /total number of tokens .{0,40}(?:cannot exceed|exceeds)/i],
   // https://github.com/BerriAI/litellm/blob/main/litellm/exceptions.py
-  { vendor: 'LiteLLM', pattern: /ContextWindowExceededError/i },
-  {
-    vendor: 'vLLM (length of the prompt)',
-    pattern: /longer than the maximum model length|input prompt \([\d,]+ tokens\) is too long/i,
-  },
+  ['LiteLLM', /ContextWindowExceededError/i],
+  [
+    'vLLM (length of the prompt)',
+    /longer than the maximum model length|input prompt \([\d,]+ tokens\) is too long/i,
+  ],
   // https://github.com/CherryHQ/cherry-studio/issues/1131
-  { vendor: 'SiliconFlow', pattern: /prompt_tokens \([\d,]+\) must be less than max_seq_len/i },
-  {
-    vendor: 'Volcengine Ark',
-    pattern:
-      /input length [\d,]+ exceeds the maximum length|tokens .{0,40}exceed max message tokens/i,
-  },
+  ['SiliconFlow', /prompt_tokens \([\d,]+\) must be less than max_seq_len/i],
+  [
+    'Volcengine Ark',
+    /input length [\d,]+ exceeds the maximum length|tokens .{0,40}exceed max message tokens/i,
+  ],
   // The code of a prompt that is too long is the same in every language.
-  {
-    vendor: 'Zhipu',
-    pattern: /prompt\s*超长|\bcode: 1261\b/i,
-  },
-  { vendor: 'llama.cpp (older)', pattern: /too big compared to KV size/i },
-  {
-    vendor: 'LM Studio (while it answers)',
-    pattern: /reached context length of [\d,]+ tokens|context overflow/i,
-  },
+  ['Zhipu', /prompt\s*超长|\bcode: 1261\b/i],
+  ['llama.cpp (older)', /too big compared to KV size/i],
+  ['LM Studio (while it answers)', /reached context length of [\d,]+ tokens|context overflow/i],
   // https://github.com/NVIDIA/TensorRT-LLM/issues/9277
   // https://github.com/triton-inference-server/tensorrtllm_backend/issues/565
-  {
-    vendor: 'TensorRT-LLM',
-    pattern:
-      /prompt length .{0,60}should not exceed max_num_tokens|prompt length \([\d,.]+\) exceeds maximum input length/i,
-  },
-  { vendor: 'Databricks', pattern: /prompt token count .{0,20}cannot exceed/i },
+  [
+    'TensorRT-LLM',
+    /prompt length .{0,60}should not exceed max_num_tokens|prompt length \([\d,.]+\) exceeds maximum input length/i,
+  ],
+  ['Databricks', /prompt token count .{0,20}cannot exceed/i],
   // https://github.com/NVIDIA/nim-anywhere/issues/58
-  { vendor: 'NVIDIA NIM', pattern: /input length [\d,]+ exceeds maximum allowed token size/i },
-  { vendor: 'watsonx', pattern: /number of input tokens [\d,]+ cannot exceed/i },
-  { vendor: 'Baidu', pattern: /prompt tokens too long|max length of current question is/i },
-  { vendor: 'SambaNova', pattern: /maximum supported sequence length is/i },
+  ['NVIDIA NIM', /input length [\d,]+ exceeds maximum allowed token size/i],
+  ['watsonx', /number of input tokens [\d,]+ cannot exceed/i],
+  ['Baidu', /prompt tokens too long|max length of current question is/i],
+  ['SambaNova', /maximum supported sequence length is/i],
   // Chinese servers in their own language: input or context "too long", or "over" the context or its length.
-  {
-    vendor: 'Chinese servers',
-    pattern:
-      /(?:输入|上下文|提示词).{0,40}(?:超长|过长|超过|超出)|(?:超过|超出).{0,20}(?:上下文|最大长度|长度限制)/i,
-  },
-  {
-    vendor: 'any other (too long)',
-    pattern: /\b(?:input|prompt)(?: text| length| tokens)?(?: is| are)? too long/i,
-  },
+  [
+    'Chinese servers',
+    /(?:输入|上下文|提示词).{0,40}(?:超长|过长|超过|超出)|(?:超过|超出).{0,20}(?:上下文|最大长度|长度限制)/i,
+  ],
+  ['any other (too long)', /\b(?:input|prompt)(?: text| length| tokens)?(?: is| are)? too long/i],
   // Other messages, also of servers that are not known yet.
-  {
-    vendor: 'any other',
-    pattern:
-      /context[ _-]?(?:length|window|size|limit)\b.{0,40}\b(?:exceed|overflow|too (?:long|large|small))|(?:exceed|longer than|larger than)[^.]{0,40}context[ _-]?(?:length|window|size|limit)|configured context size is|too many tokens|token limit exceeded|(?:input|prompt|messages?)\b[^.]{0,60}exceeds?[^.]{0,40}tokens/i,
-  },
+  [
+    'any other',
+    /context[ _-]?(?:length|window|size|limit)\b.{0,40}\b(?:exceed|overflow|too (?:long|large|small))|(?:exceed|longer than|larger than)[^.]{0,40}context[ _-]?(?:length|window|size|limit)|configured context size is|too many tokens|token limit exceeded|(?:input|prompt|messages?)\b[^.]{0,60}exceeds?[^.]{0,40}tokens/i,
+  ],
 ];
 
 /**
@@ -179,5 +140,5 @@ const OTHER_LIMIT = new RegExp(
 export function isContextOverflow(text: string): boolean {
   if (isOutputLimitError(text)) return false;
   if (OTHER_LIMIT.test(text) && !/request too large for/i.test(text)) return false;
-  return OVERFLOW_WORDINGS.some(({ pattern }) => pattern.test(text));
+  return OVERFLOW_WORDINGS.some(([, pattern]) => pattern.test(text));
 }

@@ -1,68 +1,29 @@
 import { isJsonObject } from '../../../base/json.ts';
-import { truncate } from '../../../base/text.ts';
+import { listNames, truncate } from '../../../base/text.ts';
 import { isWebPage, stripMarkup, findPageTitle, findXmlError } from './markup.ts';
+import { ReportedError, WrongServerError } from './answer-errors.ts';
+
+/** The role of a field in an error. */
+type ErrorFieldKind = 'message' | 'code' | 'location';
 
 /**
  * The fields in which servers put their errors, in lower case and without underscores, since servers write
- * `error_msg`, `errorMessage`, `Message` and `Response.Error`. They are read in this order.
+ * `error_msg`, `errorMessage`, `Message` and `Response.Error`. They are read in this order. Cloudflare and watsonx
+ * write `errors`, Baidu `errormsg`, MiniMax `baseresp`, Apigee `fault`, Tencent and the Responses protocol
+ * `response`, and problem details (RFC 9457) `title`. The last group names the wrong part of the request, or
+ * contains the error of the server behind a gateway.
  */
-const MESSAGE_FIELDS = [
-  'error',
-  // Cloudflare, watsonx
-  'errors',
-  'message',
-  'detail',
-  'msg',
-  // Baidu
-  'errormsg',
-  'errormessage',
-  'errordescription',
-  // MiniMax
-  'baseresp',
-  'statusmsg',
-  // Apigee
-  'fault',
-  'faultstring',
-  // Tencent; events of the Responses protocol
-  'response',
-  'description',
-  // Problem details (RFC 9457)
-  'title',
-] as const;
+const FIELDS: readonly (readonly [kind: ErrorFieldKind, names: string])[] = [
+  ['message', 'error errors message detail msg errormsg errormessage errordescription baseresp'],
+  ['message', 'statusmsg fault faultstring response description title'],
+  ['code', 'code type status reason errorcode errortype statuscode'],
+  ['location', 'param parameter loc field issues details fieldviolations metadata raw'],
+];
+const FIELD_KINDS: ReadonlyMap<string, ErrorFieldKind> = new Map(
+  FIELDS.flatMap(([kind, names]) => listNames(names).map((name) => [name, kind] as const)),
+);
 
-const CODE_FIELDS = [
-  'code',
-  'type',
-  'status',
-  'reason',
-  'errorcode',
-  'errortype',
-  'statuscode',
-] as const;
-
-/** The fields that name the wrong part of the request, or contain the error of the server behind a gateway. */
-const LOCATION_FIELDS = [
-  'param',
-  'parameter',
-  'loc',
-  'field',
-  'issues',
-  'details',
-  'fieldviolations',
-  'metadata',
-  'raw',
-] as const;
-
-/** The role of a field in an error. */
-export type ErrorFieldKind = 'message' | 'code' | 'location';
-
-const FIELD_KINDS: ReadonlyMap<string, ErrorFieldKind> = new Map([
-  ...MESSAGE_FIELDS.map((name) => [name, 'message'] as const),
-  ...CODE_FIELDS.map((name) => [name, 'code'] as const),
-  ...LOCATION_FIELDS.map((name) => [name, 'location'] as const),
-]);
-
-export interface ErrorField {
+interface ErrorField {
   readonly kind: ErrorFieldKind;
   readonly value: unknown;
 }
@@ -178,4 +139,32 @@ export function toErrorLine(text: string): string {
   const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
   const short = truncate(line, MAX_MESSAGE_LENGTH);
   return short === line ? line : `${short}…`;
+}
+
+/** The lines of a stream without content: comments, and fields other than `data`. */
+const EMPTY_LINES = /^(?::.*|(?:event|id|retry)\s*:.*|data\s*:\s*|\s*)$/gm;
+
+/**
+ * Matches the texts with which gateways say that the server behind them is unavailable for now: those of Envoy,
+ * nginx, HAProxy, Cloudflare, AWS and Google's load balancers.
+ */
+const TRANSIENT =
+  /upstream|\b(?:bad gateway|gateway time-?out|gateway error|service (?:is )?(?:temporarily )?unavailable|temporarily|try again|overloaded|no healthy|no server is available|too many requests|rate.?limit|connection (?:reset|refused|terminated|timed out|failure)|timed? ?out|internal server error|server error|50[0234]|52\d)\b/i;
+
+/**
+ * Creates the error for a body that contains neither an event nor an answer. Returns null if the body is empty,
+ * which means that the connection broke before the answer.
+ */
+export function createBodyError(body: string, host: string): Error | null {
+  const text = body.replaceAll(EMPTY_LINES, '').trim();
+  if (text === '') return null;
+  const message = isWebPage(text)
+    ? describePage(text, host)
+    : `text instead of an answer from ${host}: "${toErrorLine(text)}"`;
+  return isTransient(message) ? new ReportedError({ message }) : new WrongServerError(message);
+}
+
+/** Returns true for the message of a gateway whose server is unavailable for now: the request can be sent again. */
+export function isTransient(message: string): boolean {
+  return TRANSIENT.test(message);
 }

@@ -1,3 +1,4 @@
+import { listNames } from '../../../base/text.ts';
 import { UsageError, errorMessage, systemErrorCode } from '../../../base/errors.ts';
 import type { FailureKind, ModelFailure } from '../../../protocol/model.ts';
 import {
@@ -13,9 +14,13 @@ import { errorText, findErrorMessage, toErrorLine } from './error-body.ts';
 import { isContextOverflow } from './context-overflow.ts';
 import type { Endpoint } from '../protocol-adapter.ts';
 import { stripMarkup } from './markup.ts';
-import { type FailureDetails, readRefusal, classifyStatus } from './read-refusal.ts';
-import { readRetryAfter } from './retry-after.ts';
-import { findErrorStatus } from './error-codes.ts';
+import {
+  type FailureDetails,
+  readRefusal,
+  classifyStatus,
+  readRetryAfter,
+} from './read-refusal.ts';
+import { isJsonObject } from '../../../base/json.ts';
 
 /** The circumstances of a failure, for its message. */
 export interface FailureContext {
@@ -154,4 +159,47 @@ const SHORTEST_SECRET = 8;
 function redactKey(message: string, apiKey: string | null): string {
   if (apiKey === null || apiKey.length < SHORTEST_SECRET) return message;
   return message.replaceAll(apiKey, '[key]');
+}
+
+/**
+ * The HTTP statuses of the vendors' error codes. An error event inside a stream has no HTTP status, and only some
+ * events name one. Anthropic: https://docs.claude.com/en/api/errors; OpenAI, and the servers compatible with it:
+ * https://platform.openai.com/docs/guides/error-codes; Google: https://google.aip.dev/193
+ */
+const ERROR_CODES: readonly (readonly [status: number, codes: string])[] = [
+  [400, 'invalid_request_error invalid_prompt INVALID_ARGUMENT FAILED_PRECONDITION'],
+  [401, 'authentication_error invalid_api_key UNAUTHENTICATED'],
+  [402, 'billing_error insufficient_quota'],
+  [403, 'permission_error PERMISSION_DENIED'],
+  [404, 'not_found_error model_not_found NOT_FOUND'],
+  [409, 'ABORTED'],
+  [413, 'request_too_large context_length_exceeded'],
+  [429, 'rate_limit_error rate_limit_exceeded RESOURCE_EXHAUSTED'],
+  [500, 'api_error server_error INTERNAL'],
+  [503, 'server_is_overloaded slow_down UNAVAILABLE'],
+  [504, 'timeout_error DEADLINE_EXCEEDED'],
+  [529, 'overloaded_error'],
+];
+const STATUSES: ReadonlyMap<string, number> = new Map(
+  ERROR_CODES.flatMap(([status, codes]) => listNames(codes).map((code) => [code, status] as const)),
+);
+
+/** The fields of an error event with a status or a code, the most specific first. */
+const CODE_FIELDS = ['statusCode', 'status', 'code', 'type'];
+
+/** Finds the HTTP status of an error event by its number or its vendor's code; undefined: it has none. */
+function findErrorStatus(event: object): number | undefined {
+  const inner: unknown = Reflect.get(event, 'data');
+  for (const source of isJsonObject(inner) ? [inner, event] : [event]) {
+    for (const field of CODE_FIELDS) {
+      const status = toStatus(Reflect.get(source, field));
+      if (status !== undefined) return status;
+    }
+  }
+  return undefined;
+}
+
+function toStatus(value: unknown): number | undefined {
+  const status = typeof value === 'string' ? (STATUSES.get(value) ?? Number(value)) : value;
+  return typeof status === 'number' && status >= 400 && status < 600 ? status : undefined;
 }

@@ -3,7 +3,6 @@ import type { HttpRefusal } from './answer-errors.ts';
 import type { Endpoint } from '../protocol-adapter.ts';
 import { errorText, describeErrorBody } from './error-body.ts';
 import { isContextOverflow } from './context-overflow.ts';
-import { readRetryAfter } from './retry-after.ts';
 import { isWebPage } from './markup.ts';
 
 /** The details of a failure, before the model and the status are added to its message. */
@@ -41,19 +40,12 @@ const LONG_REQUEST = 32_000;
 export function classifyStatus(status: number, details: StatusDetails): FailureDetails {
   const { text, body, retryAfterMs, sentLength = 0 } = details;
   const common = { text, status, retryAfterMs };
-  switch (status) {
-    case 401:
-    case 402:
-      return { ...common, kind: 'auth', retryable: false };
-    case 404:
-      return { ...common, kind: 'not_found', retryable: false };
-    case 413:
-      // A web page is from a proxy, which limits bytes and not the tokens of the model.
-      return {
-        ...common,
-        kind: isWebPage(body) ? 'bad_request' : 'context_overflow',
-        retryable: false,
-      };
+  if (status === 401 || status === 402) return { ...common, kind: 'auth', retryable: false };
+  if (status === 404) return { ...common, kind: 'not_found', retryable: false };
+  if (status === 413) {
+    // A web page is from a proxy, which limits bytes and not the tokens of the model.
+    const kind = isWebPage(body) ? 'bad_request' : 'context_overflow';
+    return { ...common, kind, retryable: false };
   }
   // This comes before the other statuses, since gateways use any of them for a refusal of the server behind them.
   if (
@@ -62,23 +54,15 @@ export function classifyStatus(status: number, details: StatusDetails): FailureD
   ) {
     return { ...common, kind: 'context_overflow', retryable: false };
   }
-  switch (status) {
-    case 403:
-      return { ...common, kind: 'auth', retryable: false };
-    case 408:
-    case 409:
-      return { ...common, kind: 'server', retryable: true };
-    case 503:
-    case 529:
-      return { ...common, kind: 'overloaded', retryable: true };
-  }
+  if (status === 403) return { ...common, kind: 'auth', retryable: false };
+  if (status === 408 || status === 409) return { ...common, kind: 'server', retryable: true };
   if (status === 429) {
     // A spent quota is not restored by waiting.
     return { ...common, kind: 'rate_limit', retryable: !/insufficient_quota/.test(body) };
   }
   if (status >= 500) {
-    const kind = /overloaded/i.test(text) ? 'overloaded' : 'server';
-    return { ...common, kind, retryable: true };
+    const isOverloaded = status === 503 || status === 529 || /overloaded/i.test(text);
+    return { ...common, kind: isOverloaded ? 'overloaded' : 'server', retryable: true };
   }
   return { ...common, kind: 'bad_request', retryable: false };
 }
@@ -99,4 +83,64 @@ function findHint(
 function describeKey({ apiKey, keyFrom }: Endpoint): string {
   if (apiKey === null) return 'without a key';
   return keyFrom === undefined ? 'with a key' : `with the key in ${keyFrom}`;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/**
+ * Reads the wait in milliseconds that a server asks for. Sources in order of priority: `retry-after-ms`;
+ * `retry-after` as seconds or as a date; Google's `retryDelay` in the body; OpenAI's "try again in …" in the
+ * message, which is all that an error inside a stream has. The wait is at most a year. Returns undefined if the
+ * server asks for none in a known form.
+ */
+export function readRetryAfter(headers: Headers, body: string, now: number): number | undefined {
+  const ms = findStatedWait(headers, body, now);
+  return ms === undefined ? undefined : Math.min(ms, YEAR_MS);
+}
+
+/** The longest wait. A server may state any number, and later dates would be invalid. */
+const YEAR_MS = 365 * 24 * 3_600_000;
+
+function findStatedWait(headers: Headers, body: string, now: number): number | undefined {
+  const ms = parseDecimal(headers['retry-after-ms']);
+  if (ms !== undefined) return ms;
+  return parseRetryAfter(headers['retry-after'], now) ?? findRetryDelay(body) ?? findTryAgain(body);
+}
+
+function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+  const after = header?.trim();
+  const seconds = parseDecimal(after);
+  if (seconds !== undefined) return seconds * 1000;
+  // `Date.parse` takes numbers for years.
+  const date = after === undefined || !/[a-z]/i.test(after) ? Number.NaN : Date.parse(after);
+  return Number.isNaN(date) ? undefined : Math.max(date - now, 0);
+}
+
+function findRetryDelay(body: string): number | undefined {
+  const seconds = parseDecimal(/"retryDelay"\s*:\s*"([\d.]+)s"/.exec(body)?.[1]);
+  return seconds === undefined ? undefined : Math.ceil(seconds * 1000);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  h: 3_600_000,
+  m: 60_000,
+  s: 1000,
+  ms: 1,
+};
+
+/** Reads the wait from a message such as "Please try again in 6m0s." or "in 350ms." */
+function findTryAgain(body: string): number | undefined {
+  const text = /try again in ((?:\d+(?:\.\d+)?(?:ms|h|m|s)){1,4})/i.exec(body)?.[1];
+  if (text === undefined) return undefined;
+  let total = 0;
+  for (const [, count, unit = ''] of text.toLowerCase().matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)) {
+    total += Number(count) * (UNIT_MS[unit] ?? 0);
+  }
+  return Math.ceil(total);
+}
+
+function parseDecimal(text: string | undefined): number | undefined {
+  if (text === undefined || !/^\d+(\.\d+)?$/.test(text.trim())) return undefined;
+  const value = Number(text);
+  return Number.isFinite(value) ? value : undefined;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import type { AnswerBuilder } from '../answers/answer-builder.ts';
 import { areSameArguments, isCompleteJsonObject } from '../answers/call-arguments.ts';
-import { asNumber, asObject, asObjects, asText } from '../answers/reader.ts';
+import { asNumber, asObject, asObjects, asText } from '../answers/json-fields.ts';
 
 interface OpenCall {
   /** The key of the call in the builder. */

@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { areSameArguments } from '../answers/call-arguments.ts';
-import { readChatUsage } from '../openai-chat/chat-usage.ts';
-import { asNumber, asObject, asObjects, asText } from '../answers/reader.ts';
-import type { ReportedUsage } from '../answers/reported-usage.ts';
+import { readChatUsage, type ReportedUsage } from '../answers/reported-usage.ts';
+import { asNumber, asObject, asObjects, asText } from '../answers/json-fields.ts';
 
 /** The events that only repeat or describe the content of other events. */
 const REDUNDANT = new Set([

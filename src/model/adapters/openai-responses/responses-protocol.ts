@@ -17,12 +17,8 @@ export const responsesProtocol: ProtocolAdapter = {
     // The API's default makes every optional argument required.
     strictTools: false,
   },
-  languageModel: (modelId, endpoint, fetch) =>
-    createOpenAI({
-      baseURL: endpoint.baseUrl,
-      apiKey: endpoint.apiKey ?? '',
-      fetch,
-    }).responses(modelId),
+  languageModel: (modelId, { baseUrl: baseURL, apiKey }, fetch) =>
+    createOpenAI({ baseURL, apiKey: apiKey ?? '', fetch }).responses(modelId),
   createReader: (answer) => new ResponsesReader(answer),
   // The provider stores nothing, so reasoning is sent with the conversation in encrypted form (the package
   // requests that for models that reason). Summaries are available only to verified organizations.

@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/jso
 import { ReportedError } from '../errors/answer-errors.ts';
 import type { AnswerBuilder } from '../answers/answer-builder.ts';
 import { finishAnswer } from '../answers/finish-reasons.ts';
-import { asNumber, asObject, asObjects, asText, type AnswerReader } from '../answers/reader.ts';
+import { asNumber, asObject, asObjects, asText } from '../answers/json-fields.ts';
+import type { AnswerReader } from '../protocol-adapter.ts';
 import { findReportedError, findEventError } from '../answers/reported-errors.ts';
 import {
   findArguments,

@@ -1,22 +1,22 @@
-import { readString, readObject } from '../../wire/read-json.ts';
-import { isList, loneSurrogates, placedObjects } from '../read.ts';
-import type { StrictRule } from '../rule.ts';
+import { wellFormedText, type StrictRule } from '../rule.ts';
+import { isList, readString, readObject } from '../../wire/read-json.ts';
+import { quoteNames, placedObjects } from '../read.ts';
 import { allBlocks, type AnthropicRequest } from './request.ts';
 
-/** Blocks that a message of a role may hold, of those that a client can write itself. */
+/** The types of blocks that a message of a role may contain and a client can write. */
 const BLOCKS_OF_ROLE: Readonly<Record<string, readonly string[]>> = {
   user: ['text', 'image', 'document', 'search_result', 'tool_result'],
   assistant: ['text', 'thinking', 'redacted_thinking', 'tool_use'],
 };
 
-/** The models of which an answer can be begun by the client; the later ones refuse that. */
+/** Matches the models that continue an answer which the client has begun. Later models refuse that. */
 const TAKES_PREFILL =
   /claude-(?:[23]\b|instant|(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:-\d{8}|@\d{8}|-latest)?$)/;
 
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 
-/** The rules for messages and for what they hold. */
-export const CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
+/** The rules for messages and their content. */
+export const ANTHROPIC_CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/messages-present',
     requirement: 'There is at least one message.',
@@ -40,7 +40,7 @@ export const CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
   },
   {
     id: 'anthropic/first-message-of-user',
-    requirement: 'The first message is of the user.',
+    requirement: 'The first message is a user message.',
     source: 'https://platform.claude.com/docs/en/api/messages',
     *find({ messages }) {
       if (messages[0]?.role !== 'assistant') return;
@@ -50,7 +50,7 @@ export const CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
   },
   {
     id: 'anthropic/message-not-empty',
-    requirement: 'Every message has content, but for an answer of the assistant at the end.',
+    requirement: 'Every message has content, except an assistant message at the end.',
     source: 'https://github.com/anthropics/claude-code/issues/6774',
     *find({ messages }) {
       for (const { path, role, value, index, blocks } of messages) {
@@ -64,7 +64,7 @@ export const CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
   },
   {
     id: 'anthropic/block-fits-role',
-    requirement: 'A message holds only blocks of known types, and of those that its role may have.',
+    requirement: 'A message contains only blocks of known types that its role may have.',
     source: 'https://platform.claude.com/docs/en/api/messages',
     *find({ messages }) {
       for (const { role, blocks } of messages) {
@@ -83,7 +83,7 @@ export const CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
   },
   {
     id: 'anthropic/text-not-empty',
-    requirement: 'A block of text, one inside of a result included, is not empty.',
+    requirement: 'No block of text is empty, also inside a result.',
     source: 'https://github.com/anthropics/claude-code/issues/59812',
     *find(request) {
       for (const { path, type, value } of allBlocks(request)) {
@@ -96,7 +96,7 @@ export const CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
   },
   {
     id: 'anthropic/text-not-blank',
-    requirement: 'A block of text is not white space alone, whatever else stands in its message.',
+    requirement: 'No block of text is only white space, whatever else its message contains.',
     // Reports differ about blank text beside other text (https://github.com/LibreChat-AI/agents/pull/124);
     // beside calls it is refused (https://github.com/aaif-goose/goose/pull/7343).
     source: 'https://github.com/anthropics/claude-code/issues/23369',
@@ -111,7 +111,7 @@ export const CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
   },
   {
     id: 'anthropic/last-answer-not-padded',
-    requirement: 'An answer of the assistant at the end does not end with white space.',
+    requirement: 'An assistant message at the end does not end with white space.',
     source: 'https://github.com/anthropics/claude-code/issues/18731',
     *find({ messages }) {
       const last = messages.at(-1);
@@ -125,7 +125,7 @@ export const CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/last-message-of-user',
     requirement:
-      'The last message is of the user; Claude 4.6 and later can not go on from a begun answer.',
+      'The last message is a user message: Claude 4.6 and later do not continue a begun answer.',
     source: 'https://github.com/ericc-ch/copilot-api/pull/261',
     *find({ model, messages }) {
       if (messages.at(-1)?.role !== 'assistant') return;
@@ -146,27 +146,19 @@ export const CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
         const known = type === 'image' ? IMAGE_TYPES : ['application/pdf'];
         const place = `${path}.${type}.source.base64`;
         if (!known.includes(readString(source['media_type']))) {
-          const names = known
-            .map((name) => `'${name}'`)
-            .join(', ')
-            .replace(/, ([^,]*)$/, ' or $1');
-          yield {
-            path: `${path}.source.media_type`,
-            message: `${place}.media_type: Input should be ${names}`,
-          };
+          const message = `${place}.media_type: Input should be ${quoteNames(known, ' or ')}`;
+          yield { path: `${path}.source.media_type`, message };
         }
         if (!/^[A-Za-z0-9+/]+={0,2}$/.test(readString(source['data']))) {
-          yield {
-            path: `${path}.source.data`,
-            message: `${place}.data: Input should be a valid base64 string`,
-          };
+          const message = `${place}.data: Input should be a valid base64 string`;
+          yield { path: `${path}.source.data`, message };
         }
       }
     },
   },
   {
     id: 'anthropic/system-not-blank',
-    requirement: 'The blocks of the system prompt are text that is not white space alone.',
+    requirement: 'The blocks of the system prompt are text, and none is only white space.',
     source: 'https://platform.claude.com/docs/en/api/messages',
     *find({ body }) {
       const { system } = body;
@@ -181,16 +173,9 @@ export const CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
       }
     },
   },
-  {
-    id: 'anthropic/well-formed-text',
-    requirement: 'No text holds half of a surrogate pair.',
-    source: 'https://github.com/anthropics/claude-code/issues/60394',
-    *find({ body }) {
-      for (const path of loneSurrogates(body)) {
-        const message =
-          'The request body is not valid JSON: no low surrogate in string: line 1 column 1 (char 0)';
-        yield { path, message };
-      }
-    },
-  },
+  wellFormedText(
+    'anthropic',
+    'https://github.com/anthropics/claude-code/issues/60394',
+    'The request body is not valid JSON: no low surrogate in string: line 1 column 1 (char 0)',
+  ),
 ];

@@ -1,31 +1,16 @@
+import { listNames } from '../../../base/text.ts';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
-import { readNumber, readObject, readString } from '../../wire/read-json.ts';
-import { isList, placedObjects, repeatedValues, unknownKeys, type Placed } from '../read.ts';
+import { isList, readNumber, readObject, readString } from '../../wire/read-json.ts';
+import { placedObjects, repeatedItems, unknownKeys, type Placed } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
 import { allBlocks, type AnthropicRequest } from './request.ts';
 import { NAME } from './tool-calls.ts';
 
 /** https://platform.claude.com/docs/en/api/messages; without what needs a beta header. */
-const PARAMETERS = [
-  'model',
-  'max_tokens',
-  'messages',
-  'system',
-  'tools',
-  'tool_choice',
-  'stream',
-  'temperature',
-  'top_k',
-  'top_p',
-  'stop_sequences',
-  'thinking',
-  'output_config',
-  'metadata',
-  'service_tier',
-  'cache_control',
-  'container',
-  'inference_geo',
-];
+const PARAMETERS = listNames(`
+  model max_tokens messages system tools tool_choice stream temperature top_k top_p stop_sequences
+  thinking output_config metadata service_tier cache_control container inference_geo
+`);
 
 const BLOCK_FIELDS: Readonly<Record<string, readonly string[]>> = {
   text: ['type', 'text', 'cache_control', 'citations'],
@@ -37,27 +22,19 @@ const BLOCK_FIELDS: Readonly<Record<string, readonly string[]>> = {
   tool_result: ['type', 'tool_use_id', 'content', 'is_error', 'cache_control'],
 };
 
-const TOOL_FIELDS = [
-  'type',
-  'name',
-  'description',
-  'input_schema',
-  'cache_control',
-  'strict',
-  'eager_input_streaming',
-  'input_examples',
-  'defer_loading',
-  'allowed_callers',
-];
+const TOOL_FIELDS = listNames(`
+  type name description input_schema cache_control strict eager_input_streaming input_examples
+  defer_loading allowed_callers
+`);
 
 const MOST_CACHE_MARKS = 4;
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-/** The rules for what stands beside the messages. */
-export const PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
+/** The rules for the parameters of a request other than its messages. */
+export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/required-parameters',
-    requirement: 'The model and the most tokens of the answer are given.',
+    requirement: 'The request names the model and the limit on the answer.',
     source: 'https://platform.claude.com/docs/en/api/messages',
     *find({ body }) {
       if (readString(body['model']) === '')
@@ -72,7 +49,7 @@ export const PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
   },
   {
     id: 'anthropic/known-fields',
-    requirement: 'There are no fields that the API does not know.',
+    requirement: 'All fields are known to the API.',
     source: 'https://platform.claude.com/docs/en/api/messages',
     *find(request) {
       yield* unexpected({ path: '', value: request.body }, PARAMETERS);
@@ -104,16 +81,14 @@ export const PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
       }
       for (const { path, value } of places) {
         if (value['type'] !== 'text' || value['text'] !== '') continue;
-        yield {
-          path: `${path}.cache_control`,
-          message: `${path}.text: cache_control cannot be set for empty text blocks`,
-        };
+        const message = `${path}.text: cache_control cannot be set for empty text blocks`;
+        yield { path: `${path}.cache_control`, message };
       }
     },
   },
   {
     id: 'anthropic/tool-name-form',
-    requirement: 'The name of a tool is of 1 to 128 letters, digits, _ and -.',
+    requirement: 'The name of a tool has 1 to 128 letters, digits, _ and -.',
     source: 'https://github.com/home-assistant/core/issues/147760',
     *find(request) {
       for (const { path, value } of clientTools(request)) {
@@ -128,9 +103,8 @@ export const PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
     requirement: 'No two tools have the same name.',
     source: 'https://github.com/danny-avila/LibreChat/issues/13162',
     *find(request) {
-      const tools = clientTools(request);
-      for (const { index } of repeatedValues(tools.map(({ value }) => value['name']))) {
-        yield { path: `${tools[index]?.path}.name`, message: 'tools: Tool names must be unique.' };
+      for (const { path } of repeatedItems(clientTools(request), ({ value }) => value['name'])) {
+        yield { path: `${path}.name`, message: 'tools: Tool names must be unique.' };
       }
     },
   },
@@ -178,13 +152,14 @@ export const PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
   },
 ];
 
-/** Thinking and its limits: https://platform.claude.com/docs/en/build-with-claude/extended-thinking. */
+/** The page about thinking and its limits. */
 const THINKING_PAGE = 'https://platform.claude.com/docs/en/build-with-claude/extended-thinking';
 
-export const THINKING_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
+export const ANTHROPIC_THINKING_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/thinking-budget',
-    requirement: 'Thinking has a budget of at least 1024 tokens and of less than the whole answer.',
+    requirement:
+      'The thinking budget is at least 1024 tokens and less than the limit on the answer.',
     source: THINKING_PAGE,
     *find({ body, thinking }) {
       if (thinking !== 'enabled') return;
@@ -202,7 +177,7 @@ export const THINKING_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] =
   },
   {
     id: 'anthropic/thinking-sampling',
-    requirement: 'With thinking there is no temperature but 1, no top_k, and no forced tool.',
+    requirement: 'With thinking, the temperature is 1, and there is no top_k and no forced tool.',
     source: THINKING_PAGE,
     *find({ body, thinking }) {
       if (thinking !== 'enabled' && thinking !== 'adaptive') return;
@@ -222,7 +197,7 @@ export const THINKING_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] =
   },
 ];
 
-/** The tools that the client runs; those of the vendor have a type. */
+/** Returns the tools that the client runs. Tools of the vendor have a type. */
 function clientTools({ body }: AnthropicRequest): readonly Placed[] {
   return placedObjects(body['tools'], (index) => `tools.${index}`).filter(
     ({ value }) => value['type'] === undefined || value['type'] === 'custom',

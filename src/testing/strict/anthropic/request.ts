@@ -9,7 +9,7 @@ export interface Block extends Placed {
   readonly message: number;
 }
 
-export interface Message {
+export interface AnthropicMessage {
   readonly index: number;
   readonly path: string;
   readonly role: string;
@@ -24,13 +24,13 @@ export interface Turn {
   readonly blocks: readonly Block[];
 }
 
-/** The body of a request to the Messages API, taken apart. */
+/** The parsed body of a request to the Messages API. */
 export interface AnthropicRequest {
   readonly body: JsonObject;
   readonly model: string;
-  readonly messages: readonly Message[];
+  readonly messages: readonly AnthropicMessage[];
   readonly turns: readonly Turn[];
-  /** `enabled`, `adaptive` or `disabled`; empty: nothing is said of it. */
+  /** The kind of thinking: `enabled`, `adaptive` or `disabled`. Empty if the request does not state it. */
   readonly thinking: string;
 }
 
@@ -45,7 +45,7 @@ export function readAnthropic(body: JsonObject): AnthropicRequest {
   };
 }
 
-function readMessage({ path, value }: Placed, index: number): Message {
+function readMessage({ path, value }: Placed, index: number): AnthropicMessage {
   const { content } = value;
   const blocks =
     typeof content === 'string'
@@ -64,7 +64,7 @@ function readBlock({ path, value }: Placed, message: number): Block {
   return { path, value, type: readString(value['type']), message };
 }
 
-function joinTurns(messages: readonly Message[]): readonly Turn[] {
+function joinTurns(messages: readonly AnthropicMessage[]): readonly Turn[] {
   const turns: Turn[] = [];
   for (const { role, index, blocks } of messages) {
     const last = turns.at(-1);
@@ -75,7 +75,7 @@ function joinTurns(messages: readonly Message[]): readonly Turn[] {
   return turns;
 }
 
-/** The content blocks inside of a tool's result. */
+/** Returns the content blocks inside a tool's result. */
 function resultBlocks({ path, type, value, message }: Block): readonly Block[] {
   if (type !== 'tool_result') return [];
   return placedObjects(value['content'], (at) => `${path}.content.${at}`).map((inner) =>
@@ -83,7 +83,7 @@ function resultBlocks({ path, type, value, message }: Block): readonly Block[] {
   );
 }
 
-/** All content blocks of all messages, those inside of results included. */
+/** Returns all content blocks of all messages, including those inside results. */
 export function allBlocks({ messages }: AnthropicRequest): readonly Block[] {
   return messages.flatMap(({ blocks }) =>
     blocks.flatMap((block) => [block, ...resultBlocks(block)]),

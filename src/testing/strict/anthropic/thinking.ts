@@ -3,7 +3,7 @@ import type { StrictRule } from '../rule.ts';
 import { blocksOf, type AnthropicRequest, type Block, type Turn } from './request.ts';
 
 /** The rules for the thoughts that go back to the model. */
-export const THINKING_RULES: readonly StrictRule<AnthropicRequest>[] = [
+export const ANTHROPIC_THINKING_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/thinking-signed',
     requirement: 'A block of thinking has its signature.',
@@ -25,7 +25,7 @@ export const THINKING_RULES: readonly StrictRule<AnthropicRequest>[] = [
       'With a thinking budget, the answer whose calls are being worked on begins with thinking.',
     source: 'https://github.com/deepset-ai/haystack-core-integrations/issues/2146',
     *find({ thinking, turns }) {
-      // Not so with adaptive thinking: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking.
+      // This does not hold for adaptive thinking: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking.
       if (thinking !== 'enabled') return;
       const first = firstTurnOfCalls(turns)?.blocks[0];
       if (first === undefined || isThinking(first)) return;
@@ -35,7 +35,7 @@ export const THINKING_RULES: readonly StrictRule<AnthropicRequest>[] = [
   },
   {
     id: 'anthropic/thinking-first',
-    requirement: 'With a thinking budget, an answer that holds thinking begins with it.',
+    requirement: 'With a thinking budget, an answer that contains thinking begins with it.',
     source: 'https://github.com/anthropics/claude-code/issues/20705',
     *find({ thinking, messages }) {
       if (thinking !== 'enabled') return;
@@ -66,7 +66,10 @@ function isThinking({ type }: Block): boolean {
   return type === 'thinking' || type === 'redacted_thinking';
 }
 
-/** The answer that began the calls whose results end the request; undefined: it does not end with results. */
+/**
+ * Finds the answer with which the current calls began; undefined if the request does not end with their
+ * results.
+ */
 function firstTurnOfCalls(turns: readonly Turn[]): Turn | undefined {
   let first: Turn | undefined;
   for (let at = turns.length - 1; at > 0; at -= 2) {

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { readString } from '../../wire/read-json.ts';
-import { repeatedValues } from '../read.ts';
+import { repeatedItems } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
 import { blocksOf, type AnthropicRequest, type Block, type Turn } from './request.ts';
 
@@ -8,21 +8,14 @@ const ID = /^[a-zA-Z0-9_-]+$/;
 export const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 
 /** The rules for calls of tools and for their results. */
-export const TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] = [
+export const ANTHROPIC_TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/tool-use-id-form',
-    requirement: 'The id of a call is of letters, digits, _ and - alone, and not empty.',
+    requirement: 'The id of a call is not empty and has only letters, digits, _ and -.',
     source: 'https://github.com/anomalyco/opencode/issues/1279',
     *find(request) {
-      for (const { path, value } of blocksOf(request, 'tool_use')) {
-        if (ID.test(readString(value['id']))) continue;
-        yield { path: `${path}.id`, message: `${path}.tool_use.id: ${patternMessage(ID)}` };
-      }
-      for (const { path, value } of blocksOf(request, 'tool_result')) {
-        if (ID.test(readString(value['tool_use_id']))) continue;
-        const message = `${path}.tool_result.tool_use_id: ${patternMessage(ID)}`;
-        yield { path: `${path}.tool_use_id`, message };
-      }
+      yield* mismatches(blocksOf(request, 'tool_use'), 'id', ID);
+      yield* mismatches(blocksOf(request, 'tool_result'), 'tool_use_id', ID);
     },
   },
   {
@@ -30,23 +23,16 @@ export const TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] = [
     requirement: 'No two calls of a conversation have the same id.',
     source: 'https://github.com/anthropics/claude-code/issues/20901',
     *find(request) {
-      const calls = blocksOf(request, 'tool_use');
-      for (const { index } of repeatedValues(calls.map(idOf))) {
-        const path = calls[index]?.path ?? '';
+      for (const { path } of repeatedItems(blocksOf(request, 'tool_use'), idOf)) {
         yield { path: `${path}.id`, message: `${path}: \`tool_use\` ids must be unique` };
       }
     },
   },
   {
     id: 'anthropic/tool-use-name-form',
-    requirement: 'The name of a called tool is of 1 to 128 letters, digits, _ and -.',
+    requirement: 'The name of a called tool has 1 to 128 letters, digits, _ and -.',
     source: 'https://github.com/home-assistant/core/issues/140005',
-    *find(request) {
-      for (const { path, value } of blocksOf(request, 'tool_use')) {
-        if (NAME.test(readString(value['name']))) continue;
-        yield { path: `${path}.name`, message: `${path}.tool_use.name: ${patternMessage(NAME)}` };
-      }
-    },
+    find: (request) => mismatches(blocksOf(request, 'tool_use'), 'name', NAME),
   },
   {
     id: 'anthropic/tool-use-input-object',
@@ -74,8 +60,7 @@ export const TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] = [
   },
   {
     id: 'anthropic/tool-results-first',
-    requirement:
-      'The results of calls come before everything else that the user says after the calls.',
+    requirement: 'The results of calls come before all other content after the calls.',
     source: 'https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls',
     *find({ turns }) {
       for (const [index, turn] of turns.entries()) {
@@ -108,9 +93,9 @@ export const TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] = [
     source: 'https://github.com/QwenLM/qwen-code/pull/8163',
     *find({ turns }) {
       for (const results of turns.map(resultsOf)) {
-        for (const { value, index } of repeatedValues(results.map(resultIdOf))) {
-          const path = results[index]?.path ?? '';
-          const message = `${path}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${value}`;
+        for (const repeated of repeatedItems(results, resultIdOf)) {
+          const { path } = repeated;
+          const message = `${path}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${resultIdOf(repeated)}`;
           yield { path: `${path}.tool_use_id`, message };
         }
       }
@@ -119,7 +104,7 @@ export const TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/tool-use-last',
     requirement:
-      'Nothing comes after the calls of an answer: the server takes it for an answer that is begun anew.',
+      'Nothing comes after the calls of an answer: the server would take it for a new answer.',
     source:
       'https://github.com/anomalyco/opencode/blob/dev/packages/llm/test/fixtures/recordings/anthropic-messages/rejects-malformed-assistant-tool-order-without-patch.json',
     *find({ turns }) {
@@ -131,8 +116,13 @@ export const TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] = [
   },
 ];
 
-function patternMessage(pattern: RegExp): string {
-  return `String should match pattern '${pattern.source}'`;
+/** Refuses the blocks in which a field does not match its pattern. */
+function* mismatches(blocks: readonly Block[], field: string, pattern: RegExp): Generator<Breach> {
+  for (const { path, type, value } of blocks) {
+    if (pattern.test(readString(value[field]))) continue;
+    const message = `${path}.${type}.${field}: String should match pattern '${pattern.source}'`;
+    yield { path: `${path}.${field}`, message };
+  }
 }
 
 function idOf({ value }: Block): string {

@@ -1,7 +1,7 @@
-import { readString } from '../../wire/read-json.ts';
-import { emptyList } from '../openai-refusal.ts';
-import { isList, loneSurrogates, placedObjects } from '../read.ts';
-import type { StrictRule } from '../rule.ts';
+import { isList } from '../../wire/read-json.ts';
+import { wellFormedText, type StrictRule } from '../rule.ts';
+import { unsupportedParts, unsupportedValue, emptyList } from '../openai-refusal.ts';
+import { placedObjects } from '../read.ts';
 import type { ChatRequest } from './request.ts';
 
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];
@@ -14,8 +14,8 @@ const PARTS_OF_ROLE: Readonly<Record<string, readonly string[]>> = {
   tool: ['text'],
 };
 
-/** The rules for messages and for what they hold. */
-export const CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
+/** The rules for messages and their content. */
+export const CHAT_CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'chat/messages-present',
     requirement: 'There is at least one message.',
@@ -32,12 +32,7 @@ export const CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
     *find({ messages }) {
       for (const { path, role } of messages) {
-        if (ROLES.includes(role)) continue;
-        const names = ROLES.map((name) => `'${name}'`)
-          .join(', ')
-          .replace(/, ([^,]*)$/, ', and $1');
-        const message = `Invalid value: '${role}'. Supported values are: ${names}.`;
-        yield { path: `${path}.role`, message, code: 'invalid_value' };
+        yield* unsupportedValue(`${path}.role`, role, ROLES, ', and ');
       }
     },
   },
@@ -47,11 +42,10 @@ export const CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
     source: 'https://github.com/kubernetes-sigs/inference-perf/issues/553',
     *find({ messages, options: { refusedRoles = [] } }) {
       for (const { path, role } of messages) {
-        if (refusedRoles.includes(role)) {
-          const message =
-            role === 'system' ? 'System role not supported' : 'Unexpected message role.';
-          yield { path: `${path}.role`, message };
-        }
+        if (!refusedRoles.includes(role)) continue;
+        const message =
+          role === 'system' ? 'System role not supported' : 'Unexpected message role.';
+        yield { path: `${path}.role`, message };
       }
     },
   },
@@ -83,26 +77,20 @@ export const CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'chat/part-fits-role',
     requirement:
-      'A message holds only the parts that its role may have: images and files only a message of the user.',
+      'A message contains only parts that its role may have: images and files only in user messages.',
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
     *find({ messages }) {
       for (const { path, role, value } of messages) {
         const known = PARTS_OF_ROLE[role];
-        if (known === undefined) continue;
-        for (const part of placedObjects(value['content'], (at) => `${path}.content[${at}]`)) {
-          const type = readString(part.value['type']);
-          if (known.includes(type)) continue;
-          const names = known.map((name) => `'${name}'`).join(', ');
-          const message = `Invalid value: '${type}'. Supported values are: ${names}.`;
-          yield { path: `${part.path}.type`, message, code: 'invalid_value' };
-        }
+        if (known !== undefined)
+          yield* unsupportedParts(`${path}.content`, value['content'], known);
       }
     },
   },
   {
     id: 'chat/text-part-not-empty',
     requirement:
-      'A text part of the user is not empty: models of other vendors behind this protocol refuse it.',
+      'No text part of a user message is empty: models of other vendors with this protocol refuse it.',
     source: 'https://github.com/RooCodeInc/Roo-Code/pull/10728',
     *find({ messages }) {
       for (const { path, role, value } of messages) {
@@ -116,16 +104,9 @@ export const CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
       }
     },
   },
-  {
-    id: 'chat/well-formed-text',
-    requirement: 'No text holds half of a surrogate pair.',
-    source: 'https://platform.openai.com/docs/guides/error-codes',
-    *find({ body }) {
-      for (const path of loneSurrogates(body)) {
-        const message =
-          'We could not parse the JSON body of your request. (HINT: This likely means you aren’t using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)';
-        yield { path, message };
-      }
-    },
-  },
+  wellFormedText(
+    'chat',
+    'https://platform.openai.com/docs/guides/error-codes',
+    'We could not parse the JSON body of your request. (HINT: This likely means you aren’t using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)',
+  ),
 ];

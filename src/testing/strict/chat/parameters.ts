@@ -1,81 +1,46 @@
+import { listNames } from '../../../base/text.ts';
 import { readObject, readString } from '../../wire/read-json.ts';
 import {
-  choiceWithoutTools,
+  toolChoiceRule,
   emptyList,
   toolsOf,
   wrongFunctionName,
   wrongParameters,
   wrongType,
 } from '../openai-refusal.ts';
-import { repeatedValues, unknownKeys } from '../read.ts';
+import { repeatedItems, type Placed, unknownKeys } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
 import type { ChatRequest } from './request.ts';
-import { LONGEST_NAME } from './tool-calls.ts';
 
 /** https://platform.openai.com/docs/api-reference/chat/create */
-const PARAMETERS = [
-  'model',
-  'messages',
-  'audio',
-  'frequency_penalty',
-  'function_call',
-  'functions',
-  'logit_bias',
-  'logprobs',
-  'max_completion_tokens',
-  'max_tokens',
-  'metadata',
-  'modalities',
-  'n',
-  'parallel_tool_calls',
-  'prediction',
-  'presence_penalty',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'reasoning_effort',
-  'response_format',
-  'safety_identifier',
-  'seed',
-  'service_tier',
-  'stop',
-  'store',
-  'stream',
-  'stream_options',
-  'temperature',
-  'tool_choice',
-  'tools',
-  'top_logprobs',
-  'top_p',
-  'user',
-  'verbosity',
-  'web_search_options',
-];
+const PARAMETERS = listNames(`
+  model messages audio frequency_penalty function_call functions logit_bias logprobs
+  max_completion_tokens max_tokens metadata modalities n parallel_tool_calls prediction
+  presence_penalty prompt_cache_key prompt_cache_retention reasoning_effort response_format
+  safety_identifier seed service_tier stop store stream stream_options temperature tool_choice
+  tools top_logprobs top_p user verbosity web_search_options
+`);
 
-const MESSAGE_FIELDS = [
-  'role',
-  'content',
-  'name',
-  'tool_calls',
-  'tool_call_id',
-  'refusal',
-  'audio',
-  'function_call',
-];
+const MESSAGE_FIELDS = listNames(`
+  role content name tool_calls tool_call_id refusal audio function_call
+`);
 
-/** Added by vendors of open models, and taken or passed over by most servers but OpenAI's own. */
+/**
+ * The fields that vendors of open models have added, which most servers accept or ignore, but not OpenAI's own.
+ */
 const VENDOR_MESSAGE_FIELDS = ['reasoning_content'];
 
 const CALL_FIELDS = ['id', 'type', 'function'];
 const FUNCTION_FIELDS = ['name', 'arguments'];
 
-/** Google's, for the signature of a call; servers that pass calls on to it have it, too. */
+/** The field in which Google's server, and gateways to it, expect the signature of a call. */
 const VENDOR_CALL_FIELDS = ['extra_content'];
 
-/** The rules for what stands beside the messages. */
-export const PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
+/** The rules for the parameters of a request other than its messages. */
+export const CHAT_PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'chat/model-present',
-    requirement: 'The model is named.',
+    requirement: 'The request names the model.',
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
     *find({ model }) {
       if (model !== '') return;
@@ -84,7 +49,7 @@ export const PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'chat/known-fields',
-    requirement: 'There are no fields that the server does not know.',
+    requirement: 'All fields are known to the server.',
     source: 'https://github.com/coroot/coroot/issues/698',
     *find({ body, messages, options: { chatServer } }) {
       for (const key of unknownKeys(body, PARAMETERS)) {
@@ -101,7 +66,7 @@ export const PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'chat/known-call-fields',
-    requirement: 'A call has no fields that the server does not know.',
+    requirement: 'All fields of a call are known to the server.',
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
     *find({ messages, options: { chatServer } }) {
       const vendors = chatServer === 'openai' ? [] : VENDOR_CALL_FIELDS;
@@ -119,7 +84,7 @@ export const PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'chat/refused-parameter',
-    requirement: 'There is no parameter that this server refuses.',
+    requirement: 'The request has no parameter that this server refuses.',
     source: 'https://github.com/anomalyco/opencode/issues/4698',
     *find({ body, messages, options: { refusedParameters = [] } }) {
       for (const name of refusedParameters) {
@@ -157,12 +122,12 @@ export const PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'chat/tool-name-form',
-    requirement: 'The name of a tool is of 1 to 64 letters, digits, _ and -.',
+    requirement: 'The name of a tool has 1 to 64 letters, digits, _ and -.',
     source: 'https://github.com/home-assistant/core/issues/121325',
     *find({ body }) {
       for (const { path, value } of toolsOf(body)) {
         const { name } = readObject(value['function']);
-        yield* wrongFunctionName(`${path}.function.name`, name, LONGEST_NAME);
+        yield* wrongFunctionName(`${path}.function.name`, name);
       }
     },
   },
@@ -171,22 +136,13 @@ export const PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
     requirement: 'No two tools have the same name.',
     source: 'https://github.com/decolua/9router/pull/3333',
     *find({ body }) {
-      const tools = toolsOf(body);
-      const names = tools.map(({ value }) => readObject(value['function'])['name']);
-      for (const { index } of repeatedValues(names)) {
-        const path = `${tools[index]?.path}.function.name`;
-        yield { path, message: 'Tool names must be unique.' };
+      const nameOf = ({ value }: Placed) => readObject(value['function'])['name'];
+      for (const { path } of repeatedItems(toolsOf(body), nameOf)) {
+        yield { path: `${path}.function.name`, message: 'Tool names must be unique.' };
       }
     },
   },
-  {
-    id: 'chat/tool-choice-with-tools',
-    requirement: 'A tool_choice comes with tools.',
-    source: 'https://platform.openai.com/docs/api-reference/chat/create',
-    *find({ body }) {
-      yield* choiceWithoutTools(body);
-    },
-  },
+  toolChoiceRule('chat', 'https://platform.openai.com/docs/api-reference/chat/create'),
   {
     id: 'chat/stream-options-with-stream',
     requirement: 'Options of the stream come only with a stream.',

@@ -14,7 +14,7 @@ export interface ChatMessage extends Placed {
   readonly calls: readonly ChatCall[];
 }
 
-/** The body of a request to a Chat Completions server, taken apart. */
+/** The parsed body of a request to a Chat Completions server. */
 export interface ChatRequest {
   readonly body: JsonObject;
   readonly model: string;
@@ -36,7 +36,7 @@ function readCall({ path, value }: Placed): ChatCall {
   return { path, value, id: readString(value['id']), function: readObject(value['function']) };
 }
 
-/** The tool messages that directly follow a message. */
+/** Returns the tool messages that directly follow a message. */
 export function resultsAfter(
   messages: readonly ChatMessage[],
   index: number,
@@ -46,7 +46,7 @@ export function resultsAfter(
   return end === -1 ? following : following.slice(0, end);
 }
 
-/** The message before the run of tool messages that a message is part of. */
+/** Returns the last message before a tool message that is no tool message itself. */
 export function beforeResults(
   messages: readonly ChatMessage[],
   index: number,

@@ -1,19 +1,18 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { parseOrKeep, readString } from '../../wire/read-json.ts';
 import { emptyList, wrongFunctionName, wrongLength, wrongType } from '../openai-refusal.ts';
-import { repeatedValues } from '../read.ts';
+import { repeatedItems, type Placed } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
 import { beforeResults, resultsAfter, type ChatRequest } from './request.ts';
 
 const LONGEST_CALL_ID = 40;
-export const LONGEST_NAME = 64;
 
 /** The rules for calls of functions and for their results. */
-export const CALL_RULES: readonly StrictRule<ChatRequest>[] = [
+export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'chat/calls-answered',
     requirement:
-      'A message with calls is followed by a tool message for each of them, before any other message.',
+      'A message with calls is followed by a tool message for each call before any other message.',
     source: 'https://github.com/aliasrobotics/cai/issues/111',
     *find({ messages }) {
       for (const { path, index, calls } of messages) {
@@ -51,19 +50,12 @@ export const CALL_RULES: readonly StrictRule<ChatRequest>[] = [
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
     *find({ messages }) {
       for (const { index, calls } of messages) {
+        if (calls.length === 0) continue;
         const results = resultsAfter(messages, index);
-        const repeated = [
-          ...repeatedValues(calls.map(({ id }) => id)).map(({ index: at }) => calls[at]),
-          ...(calls.length === 0
-            ? []
-            : repeatedValues(results.map(({ value }) => value['tool_call_id'])).map(
-                ({ index: at }) => results[at],
-              )),
-        ];
-        for (const each of repeated) {
-          const id = readString(each?.value['id'] ?? each?.value['tool_call_id']);
-          const message = `Duplicate value for 'tool_call_id' of ${id} in message[${index}]`;
-          yield { path: each?.path ?? '', message };
+        const idOf = ({ value }: Placed) => readString(value['id'] ?? value['tool_call_id']);
+        for (const each of [...repeatedItems(calls, idOf), ...repeatedItems(results, idOf)]) {
+          const message = `Duplicate value for 'tool_call_id' of ${idOf(each)} in message[${index}]`;
+          yield { path: each.path, message };
         }
       }
     },
@@ -87,18 +79,18 @@ export const CALL_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'chat/function-name-form',
-    requirement: 'The name of a called function is of 1 to 64 letters, digits, _ and -.',
+    requirement: 'The name of a called function has 1 to 64 letters, digits, _ and -.',
     source: 'https://github.com/mcp-use/mcp-use/issues/90',
     *find({ messages }) {
       for (const call of messages.flatMap(({ calls }) => calls)) {
-        yield* wrongFunctionName(`${call.path}.function.name`, call.function['name'], LONGEST_NAME);
+        yield* wrongFunctionName(`${call.path}.function.name`, call.function['name']);
       }
     },
   },
   {
     id: 'chat/arguments-json-text',
     requirement:
-      'The arguments of a call are the text of a JSON object: chat templates take them apart.',
+      'The arguments of a call are the text of a JSON object: chat templates parse them.',
     source: 'https://github.com/QwenLM/Qwen3-Coder/issues/444',
     *find({ messages }) {
       for (const call of messages.flatMap(({ calls }) => calls)) {

@@ -1,35 +1,20 @@
+import { listNames } from '../../../base/text.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import { readObject, readString } from '../../wire/read-json.ts';
 import { placedObjects, unknownKeys } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
 import type { ChatRequest } from './request.ts';
+import type { ChatServer } from '../options.ts';
+import { parametersOfOtherModels, REASONS, unsupported } from '../openai-refusal.ts';
 
 const MISTRAL_CALL_ID = /^[a-zA-Z0-9]{9}$/;
 
 /** https://docs.mistral.ai/api/endpoint/chat */
-const MISTRAL_PARAMETERS = [
-  'model',
-  'messages',
-  'temperature',
-  'top_p',
-  'max_tokens',
-  'stream',
-  'stop',
-  'random_seed',
-  'metadata',
-  'response_format',
-  'tools',
-  'tool_choice',
-  'presence_penalty',
-  'frequency_penalty',
-  'n',
-  'prediction',
-  'parallel_tool_calls',
-  'prompt_mode',
-  'reasoning_effort',
-  'safe_prompt',
-  'prompt_cache_key',
-];
+const MISTRAL_PARAMETERS = listNames(`
+  model messages temperature top_p max_tokens stream stop random_seed metadata response_format
+  tools tool_choice presence_penalty frequency_penalty n prediction parallel_tool_calls
+  prompt_mode reasoning_effort safe_prompt prompt_cache_key
+`);
 const MISTRAL_MESSAGE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   system: ['role', 'content'],
   user: ['role', 'content'],
@@ -37,10 +22,10 @@ const MISTRAL_MESSAGE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   tool: ['role', 'content', 'tool_call_id', 'name'],
 };
 
-export const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
+const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'mistral/call-id-form',
-    requirement: 'The id of a call is of exactly 9 letters and digits.',
+    requirement: 'The id of a call has exactly 9 letters and digits.',
     source: 'https://github.com/anomalyco/opencode/issues/1680',
     *find({ messages }) {
       for (const { path, role, value, calls } of messages) {
@@ -59,7 +44,7 @@ export const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'mistral/message-order',
     requirement:
-      'An answer of the assistant stands between results of calls and the next message of the user.',
+      'An assistant message comes between the results of calls and the next user message.',
     source: 'https://github.com/avante-corp/avante.nvim/pull/2695',
     *find({ messages }) {
       for (const [index, { path, role }] of messages.entries()) {
@@ -71,7 +56,7 @@ export const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'mistral/answer-not-empty',
-    requirement: 'An answer of the assistant has content or calls.',
+    requirement: 'An assistant message has content or calls.',
     source: 'https://docs.mistral.ai/capabilities/function_calling/',
     *find({ messages }) {
       for (const { path, role, value, calls } of messages) {
@@ -85,7 +70,7 @@ export const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'mistral/last-message',
-    requirement: 'The last message is of the user or the result of a call.',
+    requirement: 'The last message is a user message or the result of a call.',
     source: 'https://github.com/anomalyco/opencode/issues/19115',
     *find({ messages }) {
       const last = messages.at(-1);
@@ -128,11 +113,11 @@ function extraField(path: string, loc: readonly (string | number)[]): Breach {
   return { path, message, status: 422, body };
 }
 
-export const DEEPSEEK_RULES: readonly StrictRule<ChatRequest>[] = [
+const DEEPSEEK_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'deepseek/reasoning-with-calls',
     requirement:
-      'In thinking mode an answer that makes calls has its reasoning_content, be it empty.',
+      'In thinking mode an answer with calls has its reasoning_content, which may be empty.',
     source: 'https://github.com/hotovo/aider-desk/issues/529',
     *find({ body, model, messages }) {
       if (model === 'deepseek-chat' || readObject(body['thinking'])['type'] === 'disabled') return;
@@ -145,7 +130,7 @@ export const DEEPSEEK_RULES: readonly StrictRule<ChatRequest>[] = [
   },
   {
     id: 'deepseek/text-only',
-    requirement: 'Messages hold text alone.',
+    requirement: 'Messages contain only text.',
     source: 'https://github.com/nesquena/hermes-webui/issues/2297',
     *find({ messages }) {
       for (const { path, index, value } of messages) {
@@ -163,11 +148,11 @@ export const DEEPSEEK_RULES: readonly StrictRule<ChatRequest>[] = [
 const CHECKS_SIGNATURES = /(?:^|\/)gemini-(?:[3-9]|[1-9]\d)/;
 
 /** The rules of Gemini's server for the Chat protocol. */
-export const GOOGLE_CHAT_RULES: readonly StrictRule<ChatRequest>[] = [
+const GOOGLE_CHAT_RULES: readonly StrictRule<ChatRequest>[] = [
   {
     id: 'google-chat/signature-present',
     requirement:
-      'Since the last words of the user, the first call of each answer of Gemini 3 and later has its signature.',
+      'After the last user message, the first call of each answer of Gemini 3 and later has its signature.',
     source: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
     *find({ model, messages }) {
       if (!CHECKS_SIGNATURES.test(model)) return;
@@ -184,3 +169,40 @@ export const GOOGLE_CHAT_RULES: readonly StrictRule<ChatRequest>[] = [
     },
   },
 ];
+
+const OPENAI_RULES: readonly StrictRule<ChatRequest>[] = [
+  {
+    id: 'openai/parameters-of-model',
+    requirement: 'The requested model supports all parameters.',
+    source: 'https://github.com/griptape-ai/ComfyUI-Griptape/issues/312',
+    *find({ body, model }) {
+      yield* parametersOfOtherModels(body);
+      if (body['max_tokens'] === undefined || !REASONS.test(model)) return;
+      const { path, message, code } = unsupported('max_tokens');
+      yield { path, message: `${message} Use 'max_completion_tokens' instead.`, code };
+    },
+  },
+];
+
+const COMPATIBLE_RULES: readonly StrictRule<ChatRequest>[] = [
+  {
+    id: 'compatible/one-system-message',
+    requirement: 'Only the first message is a system message: chat templates refuse a second one.',
+    source: 'https://github.com/BerriAI/litellm/issues/26879',
+    *find({ messages }) {
+      for (const { path, index, role } of messages) {
+        if (index === 0 || role !== 'system') continue;
+        yield { path: `${path}.role`, message: 'System message must be at the beginning.' };
+      }
+    },
+  },
+];
+
+/** The rules that a server has in addition to those of all servers. */
+export const CHAT_SERVER_RULES: Readonly<Record<ChatServer, readonly StrictRule<ChatRequest>[]>> = {
+  openai: OPENAI_RULES,
+  compatible: COMPATIBLE_RULES,
+  mistral: MISTRAL_RULES,
+  deepseek: DEEPSEEK_RULES,
+  google: GOOGLE_CHAT_RULES,
+};

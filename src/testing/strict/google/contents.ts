@@ -1,19 +1,14 @@
+import { wellFormedText, type StrictRule } from '../rule.ts';
+import { listNames } from '../../../base/text.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import { readObject, readString } from '../../wire/read-json.ts';
-import { loneSurrogates, placedObjects } from '../read.ts';
-import type { StrictRule } from '../rule.ts';
+import { placedObjects } from '../read.ts';
 import { functionOf, type GoogleRequest } from './request.ts';
 
 /** The fields of a part that hold data. The other fields only describe it. */
-const DATA = [
-  'text',
-  'inlineData',
-  'fileData',
-  'functionCall',
-  'functionResponse',
-  'executableCode',
-  'codeExecutionResult',
-];
+const DATA = listNames(`
+  text inlineData fileData functionCall functionResponse executableCode codeExecutionResult
+`);
 
 export const FUNCTION_NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/;
 export const NAME_MESSAGE =
@@ -23,7 +18,7 @@ export const NAME_MESSAGE =
 const MEDIA = /^(image\/(png|jpeg|webp|heic|heif)|application\/pdf|text\/.+|audio\/.+|video\/.+)$/;
 
 /** The rules for contents and for the parts that they hold. */
-export const CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
+export const GOOGLE_CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
   {
     id: 'google/contents-present',
     requirement: 'There is at least one content.',
@@ -47,7 +42,7 @@ export const CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
   },
   {
     id: 'google/first-content-of-user',
-    requirement: 'The first content is of the user.',
+    requirement: 'The first content is a user content.',
     source: 'https://github.com/google-gemini/gemini-cli/issues/11814',
     *find({ contents }) {
       if (contents[0]?.role !== 'model') return;
@@ -57,7 +52,7 @@ export const CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
   },
   {
     id: 'google/last-content-of-user',
-    requirement: 'The last content is of the user.',
+    requirement: 'The last content is a user content.',
     source: 'https://github.com/crewAIInc/crewAI/pull/6973',
     *find({ contents }) {
       const last = contents.at(-1);
@@ -81,7 +76,7 @@ export const CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
   },
   {
     id: 'google/part-has-data',
-    requirement: 'A part holds one thing, and a text is not empty unless it carries a signature.',
+    requirement: 'A part has one kind of data, and a text is not empty unless it has a signature.',
     source: 'https://github.com/router-for-me/CLIProxyAPI/issues/1292',
     *find({ body, contents }) {
       const { parts } = readObject(body['systemInstruction']);
@@ -123,14 +118,9 @@ export const CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
       }
     },
   },
-  {
-    id: 'google/well-formed-text',
-    requirement: 'No text holds half of a surrogate pair.',
-    source: 'https://protobuf.dev/programming-guides/json/',
-    *find({ body }) {
-      for (const path of loneSurrogates(body)) {
-        yield { path, message: 'Invalid JSON payload received. Invalid UTF-8 in string.' };
-      }
-    },
-  },
+  wellFormedText(
+    'google',
+    'https://protobuf.dev/programming-guides/json/',
+    'Invalid JSON payload received. Invalid UTF-8 in string.',
+  ),
 ];

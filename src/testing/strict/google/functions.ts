@@ -4,21 +4,21 @@ import type { Breach, StrictRule } from '../rule.ts';
 import { FUNCTION_NAME, NAME_MESSAGE } from './contents.ts';
 import { functionOf, type Content, type GoogleRequest } from './request.ts';
 
-/** Gemini 3 and later check the signatures of their calls. */
+/** Matches the models that check the signatures of their calls: Gemini 3 and later. */
 const CHECKS_SIGNATURES = /^gemini-(?:[3-9]|[1-9]\d)/;
 
-/** Protocol buffers take both alphabets, with padding or without. */
+/** Matches base64 in both alphabets, with or without padding, as protocol buffers accept it. */
 const BASE64 = /^(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2,3}={0,2})?$/;
 
 /** The rules for calls of functions and for what these returned. */
-export const FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
+export const GOOGLE_FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
   {
     id: 'google/call-after-user',
     requirement: 'Calls come directly after a content of the user.',
     source: 'https://github.com/google-gemini/gemini-cli/issues/26486',
     *find({ contents }) {
       for (const { path, index, calls } of contents) {
-        // That the first content is the user's has a rule of its own.
+        // Another rule requires that the first content is the user's.
         if (calls.length === 0 || index === 0 || contents[index - 1]?.role === 'user') continue;
         const message =
           'Please ensure that function call turn comes immediately after a user turn or after a function response turn.';
@@ -41,7 +41,7 @@ export const FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
   },
   {
     id: 'google/as-many-responses-as-calls',
-    requirement: 'The content after calls holds exactly one response for each of them.',
+    requirement: 'The content after calls contains exactly one response for each of them.',
     source: 'https://github.com/google-gemini/gemini-cli/issues/16415',
     *find({ contents }) {
       for (const { index, calls } of contents) {
@@ -112,7 +112,7 @@ export const FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
   {
     id: 'google/signature-present',
     requirement:
-      'Since the last words of the user, the first call of each answer of Gemini 3 and later has its signature.',
+      'After the last user message, the first call of each answer of Gemini 3 and later has its signature.',
     source: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
     *find({ model, contents }) {
       if (!CHECKS_SIGNATURES.test(model)) return;
@@ -128,7 +128,7 @@ export const FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
   },
 ];
 
-/** Whether it is more than the responses of functions: with it a turn begins. */
+/** Returns true if a content contains more than responses of functions, so that a turn begins with it. */
 function isOfPerson({ role, parts, responses }: Content): boolean {
   return role === 'user' && parts.length > responses.length;
 }

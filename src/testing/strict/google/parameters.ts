@@ -1,55 +1,29 @@
+import { listNames } from '../../../base/text.ts';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
-import { readObject, readString } from '../../wire/read-json.ts';
-import { eachSchema, isList, repeatedValues, unknownKeys } from '../read.ts';
+import { isList, readObject, readString } from '../../wire/read-json.ts';
+import { eachSchema, repeatedItems, unknownKeys } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
 import { FUNCTION_NAME, NAME_MESSAGE } from './contents.ts';
 import type { GoogleRequest } from './request.ts';
 
 /** https://ai.google.dev/api/generate-content */
-const PARAMETERS = [
-  'model',
-  'contents',
-  'tools',
-  'toolConfig',
-  'safetySettings',
-  'systemInstruction',
-  'generationConfig',
-  'cachedContent',
-  'serviceTier',
-  'store',
-];
+const PARAMETERS = listNames(`
+  model contents tools toolConfig safetySettings systemInstruction generationConfig cachedContent
+  serviceTier store
+`);
 
 /** The fields of a Schema, which is less than JSON Schema: https://ai.google.dev/api/caching#Schema */
-const SCHEMA_FIELDS = [
-  'type',
-  'format',
-  'title',
-  'description',
-  'nullable',
-  'enum',
-  'maxItems',
-  'minItems',
-  'properties',
-  'required',
-  'minProperties',
-  'maxProperties',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'example',
-  'anyOf',
-  'propertyOrdering',
-  'default',
-  'items',
-  'minimum',
-  'maximum',
-];
+const SCHEMA_FIELDS = listNames(`
+  type format title description nullable enum maxItems minItems properties required minProperties
+  maxProperties minLength maxLength pattern example anyOf propertyOrdering default items minimum
+  maximum
+`);
 
-/** The rules for what stands beside the contents. */
-export const PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
+/** The rules for the parameters of a request other than its contents. */
+export const GOOGLE_PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
   {
     id: 'google/known-fields',
-    requirement: 'There are no parameters that the API does not know.',
+    requirement: 'All parameters are known to the API.',
     source: 'https://ai.google.dev/api/generate-content',
     *find({ body }) {
       for (const key of unknownKeys(body, PARAMETERS)) {
@@ -76,10 +50,9 @@ export const PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
     requirement: 'No two functions have the same name.',
     source: 'https://github.com/google-gemini/gemini-cli/pull/22207',
     *find({ functions }) {
-      const names = functions.map(({ value }) => readString(value['name']));
-      for (const { value, index } of repeatedValues(names)) {
-        const message = `Duplicate function declaration found: ${value}`;
-        yield { path: `${functions[index]?.path}.name`, message };
+      for (const { path, value } of repeatedItems(functions, (each) => each.value['name'])) {
+        const message = `Duplicate function declaration found: ${readString(value['name'])}`;
+        yield { path: `${path}.name`, message };
       }
     },
   },
@@ -99,7 +72,7 @@ export const PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
   {
     id: 'google/schema-keywords',
     requirement:
-      'The parameters of a function have only the keywords of Google’s Schema, one type each, and their lists say what they list.',
+      'The parameters of a function have only the keywords of Google’s Schema, one type each, and lists have items.',
     source: 'https://github.com/openswarm-ai/openswarm/issues/24',
     *find({ functions }) {
       for (const { path, value } of functions) {

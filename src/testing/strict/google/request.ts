@@ -6,12 +6,12 @@ export interface Content extends Placed {
   readonly index: number;
   readonly role: string;
   readonly parts: readonly Placed[];
-  /** The parts that call a function, and those that bring what one returned. */
+  /** The parts with a call of a function. `responses`: the parts with the result of a call. */
   readonly calls: readonly Placed[];
   readonly responses: readonly Placed[];
 }
 
-/** The body of a request to generateContent, taken apart. Its model stands in the path of the request. */
+/** The parsed body of a request to generateContent, with the model from the path of the request. */
 export interface GoogleRequest {
   readonly body: JsonObject;
   readonly model: string;
@@ -47,7 +47,7 @@ function readContent({ path, value }: Placed, index: number): Content {
   };
 }
 
-/** The call or the response that a part holds. */
+/** Returns the call or the response in a part. */
 export function functionOf({ value }: Placed): JsonObject {
   return readObject(value['functionCall'] ?? value['functionResponse']);
 }

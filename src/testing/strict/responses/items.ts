@@ -1,11 +1,21 @@
+import { wellFormedText, type StrictRule } from '../rule.ts';
 import { isJsonObject } from '../../../base/json.ts';
-import { parseOrKeep, readString } from '../../wire/read-json.ts';
-import { emptyList, wrongFunctionName, wrongLength, wrongType } from '../openai-refusal.ts';
-import { isList, loneSurrogates, placedObjects, repeatedValues, unknownKeys } from '../read.ts';
-import type { StrictRule } from '../rule.ts';
+import { isList, parseOrKeep, readString } from '../../wire/read-json.ts';
+import {
+  unsupportedParts,
+  unsupportedValue,
+  emptyList,
+  wrongFunctionName,
+  wrongLength,
+  wrongType,
+} from '../openai-refusal.ts';
+import { repeatedItems, unknownKeys } from '../read.ts';
 import { itemsOf, type ResponsesRequest } from './request.ts';
 
-/** The items that a client which runs its own tools sends: https://platform.openai.com/docs/api-reference/responses/create */
+/**
+ * The fields of the items that a client with tools of its own sends:
+ * https://platform.openai.com/docs/api-reference/responses/create
+ */
 const ITEM_FIELDS: Readonly<Record<string, readonly string[]>> = {
   message: ['type', 'id', 'status', 'role', 'content', 'phase'],
   function_call: ['type', 'id', 'status', 'call_id', 'name', 'namespace', 'arguments'],
@@ -14,15 +24,17 @@ const ITEM_FIELDS: Readonly<Record<string, readonly string[]>> = {
   item_reference: ['type', 'id'],
 };
 
+const ROLES = ['assistant', 'system', 'developer', 'user'];
+const OUTPUT_PARTS = ['input_text', 'input_image', 'input_file'];
+const INPUT_PARTS = [...OUTPUT_PARTS, 'input_audio'];
 const PARTS_OF_ROLE: Readonly<Record<string, readonly string[]>> = {
-  user: ['input_text', 'input_image', 'input_file', 'input_audio'],
-  system: ['input_text', 'input_image', 'input_file', 'input_audio'],
-  developer: ['input_text', 'input_image', 'input_file', 'input_audio'],
+  user: INPUT_PARTS,
+  system: INPUT_PARTS,
+  developer: INPUT_PARTS,
   assistant: ['output_text', 'refusal'],
 };
 
 const LONGEST_ID = 64;
-export const LONGEST_NAME = 64;
 const ID_PREFIX: Readonly<Record<string, string>> = {
   message: 'msg',
   function_call: 'fc',
@@ -30,7 +42,7 @@ const ID_PREFIX: Readonly<Record<string, string>> = {
 };
 
 /** The rules for the form of the items of the input. */
-export const ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
+export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
   {
     id: 'responses/known-item',
     requirement:
@@ -39,15 +51,8 @@ export const ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     *find({ items }) {
       for (const { path, type, value } of items) {
         const known = ITEM_FIELDS[type];
-        if (known === undefined) {
-          const names = Object.keys(ITEM_FIELDS)
-            .map((name) => `'${name}'`)
-            .join(', ');
-          const message = `Invalid value: '${type}'. Supported values are: ${names}.`;
-          yield { path: `${path}.type`, message, code: 'invalid_value' };
-          continue;
-        }
-        for (const key of unknownKeys(value, known)) {
+        yield* unsupportedValue(`${path}.type`, type, Object.keys(ITEM_FIELDS));
+        for (const key of known === undefined ? [] : unknownKeys(value, known)) {
           const message = `Unknown parameter: '${path}.${key}'.`;
           yield { path: `${path}.${key}`, message, code: 'unknown_parameter' };
         }
@@ -60,9 +65,7 @@ export const ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     source: 'https://platform.openai.com/docs/api-reference/responses/create',
     *find(request) {
       for (const { path, role } of itemsOf(request, 'message')) {
-        if (Object.hasOwn(PARTS_OF_ROLE, role)) continue;
-        const message = `Invalid value: '${role}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.`;
-        yield { path: `${path}.role`, message, code: 'invalid_value' };
+        yield* unsupportedValue(`${path}.role`, role, ROLES, ', and ');
       }
     },
   },
@@ -81,7 +84,7 @@ export const ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
   {
     id: 'responses/message-content',
     requirement:
-      'A message holds text or parts that its role may have, and no empty list of parts.',
+      'A message contains text or parts that its role may have, and no empty list of parts.',
     source: 'https://platform.openai.com/docs/api-reference/responses/create',
     *find(request) {
       for (const { path, role, value } of itemsOf(request, 'message')) {
@@ -91,23 +94,14 @@ export const ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
         yield* emptyList(`${path}.content`, content);
         const known = PARTS_OF_ROLE[role];
         if (known === undefined) continue;
-        for (const part of placedObjects(content, (at) => `${path}.content[${at}]`)) {
-          const type = readString(part.value['type']);
-          if (known.includes(type)) continue;
-          const names = known
-            .map((name) => `'${name}'`)
-            .join(', ')
-            .replace(/, ([^,]*)$/, ' and $1');
-          const message = `Invalid value: '${type}'. Supported values are: ${names}.`;
-          yield { path: `${part.path}.type`, message, code: 'invalid_value' };
-        }
+        yield* unsupportedParts(`${path}.content`, content, known, ' and ');
       }
     },
   },
   {
     id: 'responses/item-id-form',
     requirement:
-      'The id of an item is of 1 to 64 letters, digits, _ and -, and begins as its type demands.',
+      'The id of an item has 1 to 64 letters, digits, _ and -, and begins with the prefix of its type.',
     source: 'https://github.com/nodetool-ai/nodetool/pull/4252',
     *find({ items }) {
       for (const { path, type, value } of items) {
@@ -133,9 +127,9 @@ export const ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     source: 'https://github.com/vercel/ai/issues/7883',
     *find({ items }) {
       const named = items.filter(({ value }) => value['id'] !== undefined);
-      for (const { value, index } of repeatedValues(named.map((item) => item.value['id']))) {
-        const message = `Duplicate item found with id ${readString(value)}. Remove duplicate items from your input and try again.`;
-        yield { path: `${named[index]?.path}.id`, message };
+      for (const { path, value } of repeatedItems(named, (item) => item.value['id'])) {
+        const message = `Duplicate item found with id ${readString(value['id'])}. Remove duplicate items from your input and try again.`;
+        yield { path: `${path}.id`, message };
       }
     },
   },
@@ -152,11 +146,11 @@ export const ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
   },
   {
     id: 'responses/function-name-form',
-    requirement: 'The name of a called function is of 1 to 64 letters, digits, _ and -.',
+    requirement: 'The name of a called function has 1 to 64 letters, digits, _ and -.',
     source: 'https://github.com/NousResearch/hermes-agent/issues/31666',
     *find(request) {
       for (const { path, value } of itemsOf(request, 'function_call')) {
-        yield* wrongFunctionName(`${path}.name`, value['name'], LONGEST_NAME);
+        yield* wrongFunctionName(`${path}.name`, value['name']);
       }
     },
   },
@@ -186,23 +180,13 @@ export const ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
         if (typeof output === 'string') continue;
         if (!isList(output)) yield* wrongType(`${path}.output`, output, 'string');
         yield* emptyList(`${path}.output`, output);
-        for (const part of placedObjects(output, (at) => `${path}.output[${at}]`)) {
-          const type = readString(part.value['type']);
-          if (['input_text', 'input_image', 'input_file'].includes(type)) continue;
-          const message = `Invalid value: '${type}'. Supported values are: 'input_text', 'input_image', and 'input_file'.`;
-          yield { path: `${part.path}.type`, message, code: 'invalid_value' };
-        }
+        yield* unsupportedParts(`${path}.output`, output, OUTPUT_PARTS, ', and ');
       }
     },
   },
-  {
-    id: 'responses/well-formed-text',
-    requirement: 'No text holds half of a surrogate pair.',
-    source: 'https://platform.openai.com/docs/guides/error-codes',
-    *find({ body }) {
-      for (const path of loneSurrogates(body)) {
-        yield { path, message: 'We could not parse the JSON body of your request.' };
-      }
-    },
-  },
+  wellFormedText(
+    'responses',
+    'https://platform.openai.com/docs/guides/error-codes',
+    'We could not parse the JSON body of your request.',
+  ),
 ];

@@ -1,14 +1,14 @@
 import { readString } from '../../wire/read-json.ts';
-import { repeatedValues } from '../read.ts';
+import { repeatedItems } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
 import { itemsOf, type InputItem, type ResponsesRequest } from './request.ts';
 
 /**
- * The rules for what has to stand beside what. The API also refuses an answer without the reasoning that it
- * belongs to (https://github.com/openai/openai-dotnet/issues/1050); which one that is, it knows from answers
- * that it keeps, and nothing in a request says it.
+ * The rules for the order of items. The API also refuses an answer without its reasoning
+ * (https://github.com/openai/openai-dotnet/issues/1050), but that can't be checked, since only the API knows
+ * which reasoning belongs to an answer.
  */
-export const ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
+export const RESPONSES_ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
   {
     id: 'responses/call-answered',
     requirement: 'Each call is followed by its output.',
@@ -40,14 +40,14 @@ export const ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
   },
   {
     id: 'responses/call-id-unique',
-    requirement: 'No two calls have the same id, and none has two outputs.',
+    requirement: 'No two calls have the same id, and no call has two outputs.',
     source: 'https://platform.openai.com/docs/guides/function-calling',
     *find(request) {
       for (const type of ['function_call', 'function_call_output']) {
         const items = itemsOf(request, type);
-        for (const { value, index } of repeatedValues(items.map((item) => item.value['call_id']))) {
-          const message = `Duplicate ${type} found with call_id ${readString(value)}.`;
-          yield { path: `${items[index]?.path}.call_id`, message };
+        for (const { path, value } of repeatedItems(items, (item) => item.value['call_id'])) {
+          const message = `Duplicate ${type} found with call_id ${readString(value['call_id'])}.`;
+          yield { path: `${path}.call_id`, message };
         }
       }
     },
@@ -55,7 +55,7 @@ export const ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
   {
     id: 'responses/reasoning-followed',
     requirement:
-      'After reasoning comes what it led to: more reasoning, a call or a message of the assistant.',
+      'Reasoning is followed by its result: more reasoning, a call or an assistant message.',
     source: 'https://github.com/continuedev/continue/issues/8933',
     *find(request) {
       for (const { path, index, value } of itemsOf(request, 'reasoning')) {
@@ -67,7 +67,7 @@ export const ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
   },
   {
     id: 'responses/reasoning-summary',
-    requirement: 'Reasoning has its summary, be it an empty list.',
+    requirement: 'Reasoning has its summary, which may be an empty list.',
     source: 'https://github.com/newo-ether/Agora/issues/141',
     *find(request) {
       for (const { path, value } of itemsOf(request, 'reasoning')) {

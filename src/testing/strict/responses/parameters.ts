@@ -1,58 +1,33 @@
-import { readString } from '../../wire/read-json.ts';
+import { listNames } from '../../../base/text.ts';
+import { isList, readString } from '../../wire/read-json.ts';
 import {
-  choiceWithoutTools,
+  toolChoiceRule,
   emptyList,
   toolsOf,
   wrongFunctionName,
   wrongLength,
   wrongParameters,
+  parametersOfOtherModels,
 } from '../openai-refusal.ts';
-import { parametersOfOtherModels } from '../openai-models.ts';
-import { isList, unknownKeys } from '../read.ts';
+import { unknownKeys } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
-import { LONGEST_NAME } from './items.ts';
 import type { ResponsesRequest } from './request.ts';
 
 /** https://platform.openai.com/docs/api-reference/responses/create */
-const PARAMETERS = [
-  'background',
-  'context_management',
-  'conversation',
-  'include',
-  'input',
-  'instructions',
-  'max_output_tokens',
-  'max_tool_calls',
-  'metadata',
-  'model',
-  'parallel_tool_calls',
-  'previous_response_id',
-  'prompt',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'reasoning',
-  'safety_identifier',
-  'service_tier',
-  'store',
-  'stream',
-  'stream_options',
-  'temperature',
-  'text',
-  'tool_choice',
-  'tools',
-  'top_logprobs',
-  'top_p',
-  'truncation',
-  'user',
-];
+const PARAMETERS = listNames(`
+  background context_management conversation include input instructions max_output_tokens
+  max_tool_calls metadata model parallel_tool_calls previous_response_id prompt prompt_cache_key
+  prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options
+  temperature text tool_choice tools top_logprobs top_p truncation user
+`);
 const LONGEST_CACHE_KEY = 64;
 const LEAST_OUTPUT_TOKENS = 16;
 
-/** The rules for what stands beside the input. */
-export const PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] = [
+/** The rules for the parameters of a request other than its input. */
+export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] = [
   {
     id: 'responses/required-parameters',
-    requirement: 'The model is named, and there is input.',
+    requirement: 'The request names the model and has input.',
     source: 'https://platform.openai.com/docs/api-reference/responses/create',
     *find({ body }) {
       const code = 'missing_required_parameter';
@@ -68,7 +43,7 @@ export const PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] = [
   },
   {
     id: 'responses/known-fields',
-    requirement: 'There are no parameters that the API does not know.',
+    requirement: 'All parameters are known to the API.',
     source: 'https://platform.openai.com/docs/api-reference/responses/create',
     *find({ body }) {
       for (const key of unknownKeys(body, PARAMETERS)) {
@@ -78,7 +53,7 @@ export const PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] = [
   },
   {
     id: 'responses/refused-parameter',
-    requirement: 'There is no parameter that this server refuses.',
+    requirement: 'The request has no parameter that this server refuses.',
     source: 'https://github.com/automazeio/vibeproxy/issues/311',
     *find({ body, options: { refusedParameters = [] } }) {
       for (const name of refusedParameters) {
@@ -90,20 +65,16 @@ export const PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] = [
   },
   {
     id: 'responses/parameters-of-model',
-    requirement: 'There is no parameter that the requested model does not support.',
+    requirement: 'The requested model supports all parameters.',
     source: 'https://github.com/BerriAI/litellm/pull/38842',
-    *find({ body }) {
-      yield* parametersOfOtherModels(body);
-    },
+    find: ({ body }) => parametersOfOtherModels(body),
   },
   {
     id: 'responses/cache-key-length',
     requirement: 'The key of the prompt cache has at most 64 characters.',
     source: 'https://github.com/earendil-works/pi/issues/4720',
-    *find({ body }) {
-      const key = body['prompt_cache_key'];
-      yield* wrongLength('prompt_cache_key', key, { max: LONGEST_CACHE_KEY });
-    },
+    find: ({ body }) =>
+      wrongLength('prompt_cache_key', body['prompt_cache_key'], { max: LONGEST_CACHE_KEY }),
   },
   {
     id: 'responses/least-output-tokens',
@@ -136,21 +107,14 @@ export const PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] = [
   },
   {
     id: 'responses/tool-name-form',
-    requirement: 'The name of a function is of 1 to 64 letters, digits, _ and -.',
+    requirement: 'The name of a function has 1 to 64 letters, digits, _ and -.',
     source: 'https://github.com/anomalyco/opencode/issues/43714',
     *find({ body }) {
       for (const { path, value } of toolsOf(body)) {
         if (value['type'] !== 'function') continue;
-        yield* wrongFunctionName(`${path}.name`, value['name'], LONGEST_NAME);
+        yield* wrongFunctionName(`${path}.name`, value['name']);
       }
     },
   },
-  {
-    id: 'responses/tool-choice-with-tools',
-    requirement: 'A tool_choice comes with tools.',
-    source: 'https://platform.openai.com/docs/api-reference/responses/create',
-    *find({ body }) {
-      yield* choiceWithoutTools(body);
-    },
-  },
+  toolChoiceRule('responses', 'https://platform.openai.com/docs/api-reference/responses/create'),
 ];

@@ -5,12 +5,12 @@ import { placedObjects, type Placed } from '../read.ts';
 
 export interface InputItem extends Placed {
   readonly index: number;
-  /** `message` also where the short form of a message leaves it out. */
+  /** The type of the item. It is `message` also if a message leaves it out. */
   readonly type: string;
   readonly role: string;
 }
 
-/** The body of a request to the Responses API, taken apart. */
+/** The parsed body of a request to the Responses API. */
 export interface ResponsesRequest {
   readonly body: JsonObject;
   readonly items: readonly InputItem[];

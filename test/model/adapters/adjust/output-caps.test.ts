@@ -53,14 +53,16 @@ test.each([
 });
 
 function refusal(limit: number, message: string): HttpRefusal {
-  return new HttpRefusal({
-    url: 'http://127.0.0.1/v1',
-    status: 400,
-    statusText: 'Bad Request',
-    headers: {},
-    body: JSON.stringify({ error: { message } }),
-    sent: JSON.stringify({ max_tokens: limit }),
-  });
+  return new HttpRefusal(
+    {
+      url: 'http://127.0.0.1/v1',
+      status: 400,
+      headers: {},
+      body: JSON.stringify({ error: { message } }),
+      sent: JSON.stringify({ max_tokens: limit }),
+    },
+    'Bad Request',
+  );
 }
 
 test('a limit is learned only for its model, and is never raised', () => {

@@ -143,14 +143,16 @@ const ROWS: readonly (readonly [AdjustmentName, string, object, object])[] = [
 ];
 
 function refusal(status: number, body: string, sent: object): HttpRefusal {
-  return new HttpRefusal({
-    url: `${URL}/chat/completions`,
-    status,
-    statusText: 'Bad Request',
-    headers: {},
-    body,
-    sent: JSON.stringify(sent),
-  });
+  return new HttpRefusal(
+    {
+      url: `${URL}/chat/completions`,
+      status,
+      headers: {},
+      body,
+      sent: JSON.stringify(sent),
+    },
+    'Bad Request',
+  );
 }
 
 describe('an adjustment', () => {

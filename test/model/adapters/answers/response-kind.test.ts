@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { classifyResponse } from '../../../../src/model/adapters/answers/response-kind.ts';
+import { classifyResponse } from '../../../../src/model/adapters/send-request.ts';
 import { createAdapter } from '../../../../src/model/adapters/adapter.ts';
 import { chatProtocol as chat } from '../../../../src/model/adapters/openai-chat/chat-protocol.ts';
 import { userMessage } from '../../../../src/protocol/message.ts';

@@ -6,7 +6,7 @@ import { responsesProtocol as responses } from '../../../../src/model/adapters/o
 import {
   splitAtClosingTag,
   removeClosingTag,
-} from '../../../../src/model/adapters/answers/lone-tags.ts';
+} from '../../../../src/model/adapters/answers/separate-thoughts.ts';
 import { ThinkingSplitter } from '../../../../src/model/adapters/answers/thinking-splitter.ts';
 import { userMessage } from '../../../../src/protocol/message.ts';
 import { readQuirk, type Read } from '../read-answer.ts';

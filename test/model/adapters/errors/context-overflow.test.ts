@@ -610,7 +610,7 @@ describe('a refusal', () => {
   });
 });
 
-test.each(OVERFLOW_WORDINGS)('the wording of $vendor has an example', ({ pattern }) => {
+test.each(OVERFLOW_WORDINGS)('the wording of %s has an example', (_vendor, pattern) => {
   const words = OVERFLOWS.map(({ body }) => errorText(JSON.stringify(body)));
   expect(words.some((one) => pattern.test(one) && isContextOverflow(one))).toBe(true);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAdapter } from '../../../../src/model/adapters/adapter.ts';
-import { readRetryAfter } from '../../../../src/model/adapters/errors/retry-after.ts';
+import { readRetryAfter } from '../../../../src/model/adapters/errors/read-refusal.ts';
 import { describeErrorBody } from '../../../../src/model/adapters/errors/error-body.ts';
 import { userMessage } from '../../../../src/protocol/message.ts';
 import type { ModelFailure } from '../../../../src/protocol/model.ts';
