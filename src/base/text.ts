@@ -8,12 +8,12 @@ export function truncate(text: string, maxCodePoints: number): string {
   return text.slice(0, end);
 }
 
-/** `1 file`, `3 files`. */
+/** Writes a count with its noun: `1 file`, `3 files`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** `850 ms`, `12.3 s`, `4 min 10 s`. */
+/** Writes a duration in milliseconds as `850 ms`, `12.3 s` or `4 min 10 s`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
@@ -23,6 +23,11 @@ export function formatDuration(ms: number): string {
 /** Returns the length in bytes in UTF-8. */
 export function byteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');
+}
+
+/** Returns the words of a list that is written as one text. Line ends and repeated spaces do not matter. */
+export function words(list: string): readonly string[] {
+  return list.trim().split(/\s+/);
 }
 
 /** Replaces each run of white space by one space, for lists in which each item takes one line. */

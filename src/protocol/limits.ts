@@ -14,91 +14,34 @@ export interface LimitRow {
 
 /** All limits that a user can set, by the name under which events and messages report them. */
 export const LIMITS = {
-  max_turns: {
-    scope: 'task',
-    measure: 'turns',
-    field: 'maxTurns',
-    key: 'task_tool.max_turns',
-    flag: null,
-  },
-  max_tokens: {
-    scope: 'task',
-    measure: 'tokens',
-    field: 'maxTokens',
-    key: 'task_tool.max_tokens',
-    flag: null,
-  },
-  max_cost_usd: {
-    scope: 'task',
-    measure: 'costUsd',
-    field: 'maxCostUsd',
-    key: 'task_tool.max_cost_usd',
-    flag: null,
-  },
-  max_tool_bytes: {
-    scope: 'task',
-    measure: 'toolBytes',
-    field: 'maxToolBytes',
-    key: 'task_tool.max_tool_bytes',
-    flag: null,
-  },
-  task_wall_seconds: {
-    scope: 'task',
-    measure: 'wallMs',
-    field: 'wallMs',
-    key: 'task_tool.task_wall_seconds',
-    flag: null,
-  },
-  tree_tokens: {
-    scope: 'tree',
-    measure: 'tokens',
-    field: 'treeTokens',
-    key: 'budget.tree_tokens',
-    flag: 'max-tokens',
-  },
-  tree_cost_usd: {
-    scope: 'tree',
-    measure: 'costUsd',
-    field: 'treeCostUsd',
-    key: 'budget.tree_cost_usd',
-    flag: 'max-cost-usd',
-  },
-  tree_turns: {
-    scope: 'tree',
-    measure: 'turns',
-    field: 'treeTurns',
-    key: 'budget.tree_turns',
-    flag: null,
-  },
-  tree_tool_bytes: {
-    scope: 'tree',
-    measure: 'toolBytes',
-    field: 'treeToolBytes',
-    key: 'budget.tree_tool_bytes',
-    flag: null,
-  },
-  tree_wall_seconds: {
-    scope: 'tree',
-    measure: 'wallMs',
-    field: 'treeWallMs',
-    key: 'budget.tree_wall_seconds',
-    flag: 'max-wall-seconds',
-  },
-  max_tasks: {
-    scope: 'tree',
-    measure: 'tasks',
-    field: 'maxTasks',
-    key: 'task_tool.max_tasks',
-    flag: 'max-tasks',
-  },
-  max_processes: {
-    scope: 'tree',
-    measure: 'commands',
-    field: 'maxProcesses',
-    key: 'budget.max_processes',
-    flag: null,
-  },
-} as const satisfies Readonly<Record<string, LimitRow>>;
+  max_turns: limit('task', 'turns', 'maxTurns', 'task_tool.max_turns', null),
+  max_tokens: limit('task', 'tokens', 'maxTokens', 'task_tool.max_tokens', null),
+  max_cost_usd: limit('task', 'costUsd', 'maxCostUsd', 'task_tool.max_cost_usd', null),
+  max_tool_bytes: limit('task', 'toolBytes', 'maxToolBytes', 'task_tool.max_tool_bytes', null),
+  task_wall_seconds: limit('task', 'wallMs', 'wallMs', 'task_tool.task_wall_seconds', null),
+  tree_tokens: limit('tree', 'tokens', 'treeTokens', 'budget.tree_tokens', 'max-tokens'),
+  tree_cost_usd: limit('tree', 'costUsd', 'treeCostUsd', 'budget.tree_cost_usd', 'max-cost-usd'),
+  tree_turns: limit('tree', 'turns', 'treeTurns', 'budget.tree_turns', null),
+  tree_tool_bytes: limit('tree', 'toolBytes', 'treeToolBytes', 'budget.tree_tool_bytes', null),
+  tree_wall_seconds: limit(
+    'tree',
+    'wallMs',
+    'treeWallMs',
+    'budget.tree_wall_seconds',
+    'max-wall-seconds',
+  ),
+  max_tasks: limit('tree', 'tasks', 'maxTasks', 'task_tool.max_tasks', 'max-tasks'),
+  max_processes: limit('tree', 'commands', 'maxProcesses', 'budget.max_processes', null),
+};
+
+/** Builds a row. The fields keep their literal types. */
+function limit<
+  Scope extends LimitRow['scope'],
+  Measure extends LimitRow['measure'],
+  Field extends string,
+>(scope: Scope, measure: Measure, field: Field, key: string, flag: string | null) {
+  return { scope, measure, field, key, flag } satisfies LimitRow;
+}
 
 /** The name of a limit that a user can set. */
 export type LimitName = keyof typeof LIMITS;

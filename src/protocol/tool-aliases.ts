@@ -1,75 +1,69 @@
 import { lazy } from '../base/lazy.ts';
+import { words } from '../base/text.ts';
 import type { ToolLimit } from './agent.ts';
 import { CORE_TOOLS, TOOL_NAMES } from './tool-names.ts';
 
 /**
  * Other products' names for our tools. The table holds for every vendor alike: files are converted
- * from one vendor's folder to another's with their tool names left as they were. The aliases of a tool
- * are parted by blanks.
+ * from one vendor's folder to another's with their tool names left as they were.
  */
-const ALIASES: readonly (readonly [name: string, aliases: string])[] = [
-  [
-    'Read',
-    'read_file read_many_files readFile ReadFile open_file view fs_read read/readFile ' +
-      'read/viewImage read/getNotebookSummary NotebookRead',
-  ],
-  [
-    'Write',
-    'write_file write_to_file WriteFile Create create_file fs_write edit/createFile ' +
-      'edit/createDirectory',
-  ],
-  [
-    'Edit',
-    'edit_file edit/editFiles editFiles patch replace str_replace apply_patch ApplyPatch ' +
-      'replace_in_file NotebookEdit edit/editNotebook',
-  ],
-  ['MultiEdit', 'multi_edit'],
-  [
-    'Bash',
-    'shell shell_exec execute_bash local_shell powershell execute Execute execute_command run_command ' +
-      'run_shell_command run_in_terminal runCommands execute/runInTerminal',
-  ],
-  [
-    'Grep',
-    'grep_search grep_files search_file_content ripgrep searchResults codebase usages ' +
-      'search/textSearch search/codebase search/usages',
-  ],
-  ['Glob', 'find find_files glob_search glob_files search/fileSearch'],
-  ['LS', 'list list_files list_directory list_dir search/listDirectory ReadFolder'],
-  ['WebFetch', 'fetch web/fetch web_fetch fetch_content FetchUrl http_get'],
-  ['WebSearch', 'web_search google_web_search google_search'],
-  ['HttpRequest', 'http_request http_post'],
-  ['TodoWrite', 'todo todos todo_list TodoRead write_todos todo_write'],
-  ['Skill', 'activate_skill'],
-  ['AskUser', 'AskUserQuestion vscode/askQuestions ask_user question'],
-  [
-    'Task',
-    'Agent runSubagent agent/runSubagent subagent use_subagent spawn_subagent invoke_agent ' +
-      'custom-agent delegate',
-  ],
-  ['TaskOutput', 'BashOutput task_output execute/getTerminalOutput execute/awaitTerminal'],
-  ['TaskStop', 'KillShell KillBash task_stop'],
-  ['TaskSend', 'SendMessage send_message task_send'],
-  ['TaskList', 'task_list'],
-  ['TaskReplay', 'task_replay'],
-  ['MemoryList', 'memory_list'],
-  ['MemoryRead', 'memory_read'],
-  ['MemoryWrite', 'memory_write'],
-  ['MemoryPatch', 'memory_patch'],
-  ['MemoryAppend', 'memory_append'],
-  ['MemoryDelete', 'memory_delete'],
-  ['CurrentTime', 'current_time'],
-  ['GetEnv', 'get_env'],
-  ['SetEnv', 'set_env'],
-  ['JsonParse', 'json_parse'],
-  ['JsonStringify', 'json_stringify'],
-  ['Base64Encode', 'base64_encode'],
-  ['Base64Decode', 'base64_decode'],
-  ['FileInfo', 'get_file_info file_info'],
-  ['MoveFile', 'move_file'],
-  ['DeleteFile', 'delete_file'],
-  ['ExitPlanMode', 'exit_plan_mode'],
-];
+const ALIASES: Readonly<Record<string, string>> = {
+  Read: `
+    read_file read_many_files readFile ReadFile open_file view fs_read read/readFile
+    read/viewImage read/getNotebookSummary NotebookRead
+  `,
+  Write: `
+    write_file write_to_file WriteFile Create create_file fs_write edit/createFile
+    edit/createDirectory
+  `,
+  Edit: `
+    edit_file edit/editFiles editFiles patch replace str_replace apply_patch ApplyPatch
+    replace_in_file NotebookEdit edit/editNotebook
+  `,
+  MultiEdit: 'multi_edit',
+  Bash: `
+    shell shell_exec execute_bash local_shell powershell execute Execute execute_command
+    run_command run_shell_command run_in_terminal runCommands execute/runInTerminal
+  `,
+  Grep: `
+    grep_search grep_files search_file_content ripgrep searchResults codebase usages
+    search/textSearch search/codebase search/usages
+  `,
+  Glob: 'find find_files glob_search glob_files search/fileSearch',
+  LS: 'list list_files list_directory list_dir search/listDirectory ReadFolder',
+  WebFetch: 'fetch web/fetch web_fetch fetch_content FetchUrl http_get',
+  WebSearch: 'web_search google_web_search google_search',
+  HttpRequest: 'http_request http_post',
+  TodoWrite: 'todo todos todo_list TodoRead write_todos todo_write',
+  Skill: 'activate_skill',
+  AskUser: 'AskUserQuestion vscode/askQuestions ask_user question',
+  Task: `
+    Agent runSubagent agent/runSubagent subagent use_subagent spawn_subagent invoke_agent
+    custom-agent delegate
+  `,
+  TaskOutput: 'BashOutput task_output execute/getTerminalOutput execute/awaitTerminal',
+  TaskStop: 'KillShell KillBash task_stop',
+  TaskSend: 'SendMessage send_message task_send',
+  TaskList: 'task_list',
+  TaskReplay: 'task_replay',
+  MemoryList: 'memory_list',
+  MemoryRead: 'memory_read',
+  MemoryWrite: 'memory_write',
+  MemoryPatch: 'memory_patch',
+  MemoryAppend: 'memory_append',
+  MemoryDelete: 'memory_delete',
+  CurrentTime: 'current_time',
+  GetEnv: 'get_env',
+  SetEnv: 'set_env',
+  JsonParse: 'json_parse',
+  JsonStringify: 'json_stringify',
+  Base64Encode: 'base64_encode',
+  Base64Decode: 'base64_decode',
+  FileInfo: 'get_file_info file_info',
+  MoveFile: 'move_file',
+  DeleteFile: 'delete_file',
+  ExitPlanMode: 'exit_plan_mode',
+};
 
 /** Words for several tools at once that mean the same wherever they stand. */
 const GROUPS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
@@ -97,8 +91,8 @@ const EXACT = lazy(
   (): ReadonlyMap<string, string> =>
     new Map([
       ...TOOL_NAMES.map((name) => [name, name] as const),
-      ...ALIASES.flatMap(([name, aliases]) =>
-        aliases.split(' ').map((alias) => [alias, name] as const),
+      ...Object.entries(ALIASES).flatMap(([name, aliases]) =>
+        words(aliases).map((alias) => [alias, name] as const),
       ),
     ]),
 );

@@ -1,22 +1,5 @@
-/** A language whose definitions and imports are known. */
-export type Language =
-  | 'python'
-  | 'go'
-  | 'rust'
-  | 'java'
-  | 'c'
-  | 'javascript'
-  | 'ruby'
-  | 'php'
-  | 'csharp'
-  | 'swift'
-  | 'kotlin'
-  | 'scala'
-  | 'shell'
-  | 'lua'
-  | 'elixir';
-
-const ENDINGS: Readonly<Record<Language, string>> = {
+/** The endings of the file names of each language. */
+const ENDINGS = {
   python: 'py pyx',
   go: 'go',
   rust: 'rs',
@@ -33,6 +16,9 @@ const ENDINGS: Readonly<Record<Language, string>> = {
   lua: 'lua',
   elixir: 'ex exs',
 };
+
+/** A language whose definitions and imports are known. */
+export type Language = keyof typeof ENDINGS;
 
 const BY_ENDING: ReadonlyMap<string, Language> = new Map(
   Object.entries(ENDINGS).flatMap(([language, endings]) =>

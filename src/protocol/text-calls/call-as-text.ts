@@ -1,4 +1,5 @@
 import { lazy } from '../../base/lazy.ts';
+import { words } from '../../base/text.ts';
 import { CALL_FORMS, CALL_WRAPPERS, type CallForm } from './forms.ts';
 import { matches } from './json-calls.ts';
 import { canonicalToolName } from '../tool-aliases.ts';
@@ -30,23 +31,10 @@ const MAX_READ_IN_VAIN = 8_000_000;
 const MIN_TRIES = 8;
 
 /** The end of a message, as servers pass it on that do not know the model. */
-const END_TOKENS: readonly string[] = [
-  '<|im_end|>',
-  '<|eot_id|>',
-  '<|eom_id|>',
-  '<|endoftext|>',
-  '<|end_of_text|>',
-  '<|call|>',
-  '<|end|>',
-  '<|return|>',
-  '<|observation|>',
-  '<|user|>',
-  '<｜end▁of▁sentence｜>',
-  '<end_of_turn>',
-  '<turn|>',
-  '[e~[',
-  '</s>',
-];
+const END_TOKENS = words(`
+  <|im_end|> <|eot_id|> <|eom_id|> <|endoftext|> <|end_of_text|> <|call|> <|end|> <|return|>
+  <|observation|> <|user|> <｜end▁of▁sentence｜> <end_of_turn> <turn|> [e~[ </s>
+`);
 /** The characters with which a call can end. */
 const LAST_CHARACTERS: ReadonlySet<string> = new Set(['>', '}', ']', ')', '`']);
 

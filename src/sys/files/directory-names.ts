@@ -1,25 +1,31 @@
 import { opendirSync } from 'node:fs';
 import { systemErrorCode } from '../../base/errors.ts';
 
-const MAX_ENTRIES = 2000;
+const MAX_SUGGESTED = 2000;
 
 /** Returns the first 2,000 names in a directory, for suggestions; empty if the directory cannot be read. */
-export function firstDirectoryNames(directory: string): string[] {
+export function firstDirectoryNames(directory: string): readonly string[] {
   try {
-    const names: string[] = [];
-    const opened = opendirSync(directory);
-    try {
-      for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
-        names.push(entry.name);
-        if (names.length === MAX_ENTRIES) break;
-      }
-    } finally {
-      opened.closeSync();
-    }
-    return names;
+    return readFirstNames(directory, MAX_SUGGESTED);
   } catch (thrown) {
-    // A suggestion is a courtesy: without a readable directory there is none to give.
+    // A suggestion is a courtesy, and a directory that cannot be read has none to give.
     if (systemErrorCode(thrown) !== undefined) return [];
     throw thrown;
   }
+}
+
+/** Returns at most so many names of a directory, whatever its size. Throws the error of the system. */
+export function readFirstNames(directory: string, most: number): readonly string[] {
+  const names: string[] = [];
+  const opened = opendirSync(directory);
+  try {
+    while (names.length < most) {
+      const entry = opened.readSync();
+      if (entry === null) break;
+      names.push(entry.name);
+    }
+  } finally {
+    opened.closeSync();
+  }
+  return names;
 }

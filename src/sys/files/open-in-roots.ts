@@ -46,14 +46,10 @@ export function openFileInRoots(path: string, place: OpenScope): OpenFile {
   return untilSteady(path, () => {
     const { real, root } = requirePathInRoots(path, place);
     requireRegular(path, lstatSync(real, { bigint: true }));
-    const directory = holdDirectory(root, dirname(real));
-    try {
-      const file = openEntry(path, directory, real);
-      requireOwnName(path, file, place);
-      return file;
-    } finally {
-      directory.close();
-    }
+    using directory = holdDirectory(root, dirname(real));
+    const file = openEntry(path, directory, real);
+    requireOwnName(path, file, place);
+    return file;
   });
 }
 
@@ -96,14 +92,10 @@ export function withHeldDirectory<T>(
   return untilSteady(path, () => {
     const { real, root } = requirePathInRoots(path, place);
     requireDirectory(path, lstatSync(real, { bigint: true }));
-    const directory = holdDirectory(root, real);
-    try {
-      const result = act(directory, real);
-      directory.verify();
-      return result;
-    } finally {
-      directory.close();
-    }
+    using directory = holdDirectory(root, real);
+    const result = act(directory, real);
+    directory.verify();
+    return result;
   });
 }
 

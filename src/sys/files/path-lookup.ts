@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, type Dirent, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** Returns the names in a directory; empty if it cannot be listed. */
@@ -11,8 +11,18 @@ export function readDirectoryNames(directory: string): readonly string[] | null 
   try {
     return readdirSync(directory);
   } catch {
-    // Whatever the reason is, nothing is known of what lies there.
+    // Whatever the reason is, nothing is known about its content.
     return null;
+  }
+}
+
+/** Returns the entries of a directory with their types; empty if it cannot be listed. */
+export function directoryEntries(directory: string): readonly Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    // It is missing, was removed meanwhile, is no directory, or is closed to this user.
+    return [];
   }
 }
 
@@ -21,7 +31,7 @@ export function lstatIfPresent(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    // Not ours to look at, nor the command's.
+    // This user may not look at it, and so a command of this user may not either.
     return undefined;
   }
 }
@@ -31,7 +41,7 @@ export function realPathIfPresent(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch {
-    // Missing, or a link that leads nowhere: nothing is there to be hidden or shown.
+    // It is missing, or a link that leads nowhere: there is nothing to hide or to show.
     return undefined;
   }
 }

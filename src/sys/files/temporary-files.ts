@@ -1,6 +1,7 @@
-import { lstatSync, opendirSync, rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { newId } from '../../base/ids.ts';
 import { systemErrorCode } from '../../base/errors.ts';
+import { readFirstNames } from './directory-names.ts';
 import type { HeldDirectory } from './held-directory.ts';
 
 const NAME = /^\.muster-[a-z0-9]{8,32}\.tmp$/;
@@ -21,7 +22,8 @@ const swept = new Set<string>();
 export function sweepTemporaries(directory: HeldDirectory): void {
   try {
     if (isFirstSweep(directory)) {
-      for (const name of temporariesIn(directory)) removeAbandoned(directory.at(name));
+      const names = readFirstNames(directory.at('.'), MAX_ENTRIES);
+      for (const name of names) if (NAME.test(name)) removeAbandoned(directory.at(name));
     }
   } catch (thrown) {
     // What is left behind does no harm; the write that led here is done.
@@ -37,20 +39,6 @@ function isFirstSweep(directory: HeldDirectory): boolean {
   if (swept.size >= MAX_SWEPT) swept.clear();
   swept.add(identity);
   return true;
-}
-
-function temporariesIn(directory: HeldDirectory): readonly string[] {
-  const names: string[] = [];
-  const opened = opendirSync(directory.at('.'));
-  try {
-    let entry = opened.readSync();
-    for (let seen = 0; entry !== null && seen < MAX_ENTRIES; seen += 1, entry = opened.readSync()) {
-      if (NAME.test(entry.name)) names.push(entry.name);
-    }
-  } finally {
-    opened.closeSync();
-  }
-  return names;
 }
 
 function removeAbandoned(path: string): void {

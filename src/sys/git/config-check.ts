@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { words } from '../../base/text.ts';
 import { parseGitConfig } from './config-file.ts';
 import { readGitFile } from './read-git-file.ts';
 import type { Repository } from './repository.ts';
@@ -10,17 +11,16 @@ const MAX_BYTES = 256 * 1024;
  * setting could make even a read-only git command run something.
  */
 const HARMLESS: ReadonlySet<string> = new Set(
-  [
-    'core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase',
-    'core.precomposeunicode core.symlinks core.autocrlf core.eol core.safecrlf core.abbrev',
-    'core.quotepath core.longpaths core.untrackedcache',
-    'remote.url remote.fetch remote.pushurl remote.tagopt remote.prune remote.gh-resolved',
-    'branch.remote branch.merge branch.rebase branch.description branch.pushremote',
-    'branch.vscode-merge-base branch.gh-merge-base branch.autosetuprebase',
-    'user.name user.email user.signingkey init.defaultbranch pull.rebase pull.ff',
-    'push.default push.autosetupremote fetch.prune merge.conflictstyle merge.ff gc.auto',
-    'commit.gpgsign tag.gpgsign lfs.repositoryformatversion',
-  ].flatMap((names) => names.split(' ')),
+  words(`
+    core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase
+    core.precomposeunicode core.symlinks core.autocrlf core.eol core.safecrlf core.abbrev
+    core.quotepath core.longpaths core.untrackedcache remote.url remote.fetch remote.pushurl
+    remote.tagopt remote.prune remote.gh-resolved branch.remote branch.merge branch.rebase
+    branch.description branch.pushremote branch.vscode-merge-base branch.gh-merge-base
+    branch.autosetuprebase user.name user.email user.signingkey init.defaultbranch pull.rebase
+    pull.ff push.default push.autosetupremote fetch.prune merge.conflictstyle merge.ff gc.auto
+    commit.gpgsign tag.gpgsign lfs.repositoryformatversion
+  `),
 );
 
 const SECTION = /^\[\s*([\w.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]\s*(.*)$/;
@@ -51,9 +51,7 @@ export function findUnsafeSetting(
 
 /** Settings that git commands add or change in daily work. */
 const DAILY: ReadonlySet<string> = new Set([
-  'submodule.url',
-  'submodule.active',
-  'submodule.branch',
+  ...words('submodule.url submodule.active submodule.branch'),
   ...HARMLESS,
 ]);
 /** Settings that say where work is sent. New ones may be added, but none may be changed. */

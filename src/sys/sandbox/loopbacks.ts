@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { ISOLATED } from './bubblewrap.ts';
 import { TASK_VARIABLE } from '../processes/command-environment.ts';
 import { spawnProcessGroup, type ProcessGroup } from '../processes/process-group.ts';
 import { START_CHECK } from '../processes/start-check.ts';
@@ -7,13 +8,7 @@ import { START_CHECK } from '../processes/start-check.ts';
 const HOLDER = [
   '--unshare-user',
   '--unshare-net',
-  '--die-with-parent',
-  '--new-session',
-  '--cap-drop',
-  'ALL',
-  '--ro-bind',
-  '/',
-  '/',
+  ...ISOLATED,
   '--',
   '/bin/sh',
   '-c',
@@ -77,7 +72,7 @@ export class Loopbacks {
     loopback.uses -= 1;
     if (loopback.uses > 0) return;
     if (this.open.get(key) === loopback) this.open.delete(key);
-    // Nothing in it minds how it ends.
+    // It has no state to save, so it is killed at once.
     void loopback.group.end({ graceMs: 0 });
   }
 }

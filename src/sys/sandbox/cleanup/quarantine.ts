@@ -29,12 +29,8 @@ const O_PATH = 0o10000000;
  */
 export function quarantineEntry(path: string, directory: string | null): QuarantinedEntry | null {
   try {
-    const parent = holdDirectory('/', dirname(path));
-    try {
-      return moveOut({ parent, name: basename(path), path }, directory);
-    } finally {
-      parent.close();
-    }
+    using parent = holdDirectory('/', dirname(path));
+    return moveOut({ parent, name: basename(path), path }, directory);
   } catch (thrown) {
     const code = systemErrorCode(thrown);
     if (code === undefined) throw thrown;
