@@ -85,9 +85,12 @@ function reasonFor({ line, name, isDefinition, kind, ...place }: RankedLocation)
   if (name !== null) parts.push(`${isDefinition ? 'defines' : 'in'} \`${name}\``);
   if (matched !== undefined && matched.length > 0) {
     const close = matched.length > 1 ? ' close together' : '';
-    parts.push(`${name === null ? 'has' : 'with'} ${quotedWords(matched)}${close}`);
+    parts.push(
+      `${name === null ? 'has' : 'with'} ${quotedWords(matched.slice(0, SHOWN_WORDS))}${close}`,
+    );
   }
-  if (inPath !== undefined && inPath.length > 0) parts.push(`${quotedWords(inPath)} in its path`);
+  if (inPath !== undefined && inPath.length > 0)
+    parts.push(`${quotedWords(inPath.slice(0, SHOWN_WORDS))} in its path`);
   // Without a line, a word of the question stands behind the part of a long line that is looked at.
   if (parts.length === 0) parts.push(`holds ${line === null ? 'asked-for' : 'related'} words`);
   return `${parts.join(', ')}${kind === 'source' ? '' : ` (${kind})`}.`;
@@ -103,13 +106,9 @@ function withoutPartsOfNames(words: readonly string[]): readonly string[] {
 
 function inNoFile(absent: readonly string[]): string {
   const words = withoutPartsOfNames(absent).slice(0, SHOWN_ABSENT);
-  const all = words.map((word) => `“${word}”`).join(', ');
-  return `${all} ${words.length === 1 ? 'stands' : 'stand'} in no file.`;
+  return `${quotedWords(words)} ${words.length === 1 ? 'stands' : 'stand'} in no file.`;
 }
 
 function quotedWords(words: readonly string[]): string {
-  return words
-    .slice(0, SHOWN_WORDS)
-    .map((word) => `“${word}”`)
-    .join(', ');
+  return words.map((word) => `“${word}”`).join(', ');
 }

@@ -1,5 +1,4 @@
-import { fileKind, type FileKind } from '../code/file-kind.ts';
-import { detectLanguage, type Language } from '../code/language.ts';
+import { detectLanguage, fileKind, type FileKind, type Language } from '../code/file-kind.ts';
 import { splitIdentifier, stem } from '../word-stems.ts';
 import type { Query } from './query.ts';
 import type { BestSection, WeighedTerm } from './sections.ts';

@@ -1,7 +1,6 @@
 import { findDefinedName, findEnclosingName } from '../code/definitions.ts';
-import { stemsOf } from '../code/tokens.ts';
 import type { QueryTerm } from './query.ts';
-import type { TermFinder } from './term-finder.ts';
+import { stemsOf, type TermFinder } from './term-finder.ts';
 
 /** A term with the value that one match of it has in the searched files. */
 export interface WeighedTerm extends QueryTerm {

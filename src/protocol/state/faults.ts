@@ -1,4 +1,4 @@
-import { toolCalledInText } from '../text-calls/call-as-text.ts';
+import { findTextCall } from '../text-calls/call-as-text.ts';
 import type { Conversation } from './conversation.ts';
 import { addAnswerText } from './earlier-report.ts';
 import type { TaskEvent } from '../events/event.ts';
@@ -63,8 +63,7 @@ function applyAnswer(
   const isEmpty = text.trim() === '';
   // Of an answer that was cut off and gone on from, the whole.
   const whole = `${activation.cutText}${text}`;
-  const isText =
-    calls.length === 0 && !isEmpty && toolCalledInText(whole, state.spec.tools) !== null;
+  const isText = calls.length === 0 && !isEmpty && findTextCall(whole, state.spec.tools) !== null;
   // A call is no report.
   activation.texts = addAnswerText(
     activation.texts,

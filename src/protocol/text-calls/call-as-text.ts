@@ -1,7 +1,7 @@
 import { lazy } from '../../base/lazy.ts';
 import { words } from '../../base/text.ts';
 import { CALL_FORMS, CALL_WRAPPERS, type CallForm } from './forms.ts';
-import { matches } from './json-calls.ts';
+import { matches, skipSpace } from './json-calls.ts';
 import { canonicalToolName } from '../tool-aliases.ts';
 
 /** A call that stands in the text of an answer. */
@@ -55,22 +55,13 @@ const patterns = lazy(() => {
 /** A line that quotes, or a line of an indented code block. */
 const QUOTING_LENGTH = 5;
 const QUOTING = /^(?: {4}| {0,3}(?:\t|>))/;
-const SPACE = /\s*/y;
 const KIMI_INDEX = /:\d{1,4}$/;
 const NAMESPACE = /^(?:functions|default_api|tools)[.:]/;
 
 /**
- * Returns the tool that the text of an answer calls without being a call, as a canonical name, or null: see
- * `findCallAsText`.
- */
-export function toolCalledInText(text: string, tools: readonly string[]): string | null {
-  return findTextCall(text, tools)?.tool ?? null;
-}
-
-/**
- * Finds calls of one of these tools (canonical names) with which the text of an answer ends. Text that shows or
- * explains a call is none: it goes on after it, has it in a code block, in a quoted line or in quotation marks,
- * leaves it open, or names another tool.
+ * Finds the call of one of these tools (canonical names) with which the text of an answer ends; null if there is none.
+ * Text that only shows or explains a call does not count: it continues after the call, has the call in a code block, in
+ * a quoted line or in quotation marks, leaves it open, or names another tool.
  */
 export function findTextCall(text: string, tools: readonly string[]): TextCall | null {
   const answer = withoutEndTokens(text);
@@ -176,12 +167,6 @@ function fenceAt(text: string, at: number): Fence | null {
 
 function closes({ mark, label }: Fence, block: string): boolean {
   return mark.startsWith(block) && label.trim() === '';
-}
-
-function skipSpace(text: string, at: number): number {
-  SPACE.lastIndex = at;
-  SPACE.test(text);
-  return SPACE.lastIndex;
 }
 
 /** Returns a function that gives the start of the line of an index. The indexes must not decrease. */
