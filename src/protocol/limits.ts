@@ -1,6 +1,8 @@
+import type { OutputShare } from './model.ts';
+
 /** One limit that a user can set on the work of tasks. */
 export interface LimitRow {
-  /** Whether the limit is on one task with all tasks below it, or on a whole tree. */
+  /** `task`: the limit applies to one task with all tasks below it. `tree`: it applies to a whole tree. */
   readonly scope: 'task' | 'tree';
   /** The amount that the limit bounds. */
   readonly measure: 'tokens' | 'costUsd' | 'turns' | 'toolBytes' | 'wallMs' | 'tasks' | 'commands';
@@ -8,7 +10,7 @@ export interface LimitRow {
   readonly field: string;
   /** The configuration key that sets the limit. */
   readonly key: string;
-  /** The command line flag that sets this key; null where there is none. */
+  /** The command line flag that sets this key; null if there is none. */
   readonly flag: string | null;
 }
 
@@ -45,3 +47,22 @@ function limit<
 
 /** The name of a limit that a user can set. */
 export type LimitName = keyof typeof LIMITS;
+
+/** A limit that a task has reached, for the event and for error messages. */
+export interface LimitHit {
+  /** The name by which the user sets the limit: `max_turns`, `tree_tokens`, … */
+  readonly limit: string;
+  readonly value: number;
+  readonly used: number;
+  /** The amount that the next request could use, if it did not fit. */
+  readonly needed?: number;
+  /**
+   * True if one answer without calls still fits; `needed` then includes another turn and that answer. Absent in older
+   * logs.
+   */
+  readonly lastAnswerFits?: true;
+  /** The model whose output limit makes up most of `needed`. Absent if there is none, and in older logs. */
+  readonly output?: OutputShare;
+  /** The model without a known price, as `provider/id`, if that keeps a cap on cost from acting. */
+  readonly unpriced?: string;
+}

@@ -4,8 +4,8 @@ import type { ToolLimit } from './agent.ts';
 import { CORE_TOOLS, TOOL_NAMES } from './tool-names.ts';
 
 /**
- * Other products' names for our tools. The table holds for every vendor alike: files are converted
- * from one vendor's folder to another's with their tool names left as they were.
+ * Other products' names for Muster's tools. The table applies to all vendors, because people convert files from one
+ * vendor's folder to another's without changing the tool names.
  */
 const ALIASES: Readonly<Record<string, string>> = {
   Read: `
@@ -65,7 +65,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   ExitPlanMode: 'exit_plan_mode',
 };
 
-/** Words for several tools at once that mean the same wherever they stand. */
+/** Names for several tools at once that mean the same for all vendors. */
 const GROUPS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['search', ['Grep', 'Glob']],
   ['web', ['WebFetch', 'WebSearch']],
@@ -73,7 +73,7 @@ const GROUPS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly 
   ['@builtin', CORE_TOOLS],
 ]);
 
-/** Words that are a group for one vendor and a tool's name, or nothing, for the others. */
+/** Names that mean a group for one vendor, and a tool or nothing for the others. */
 const VENDOR_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ['copilot edit', ['Edit', 'Write']],
   ['factory edit', ['Edit', 'MultiEdit', 'Write']],

@@ -1,17 +1,17 @@
 import { words } from '../base/text.ts';
 
-/** The core set, in the order in which tools stand in a request. */
+/** The core tools, in the order in which requests list them. */
 export const CORE_TOOLS = words(`
   Read Write Edit MultiEdit LS Glob Grep Bash TodoWrite WebFetch WebSearch Skill AskUser
   TaskOutput TaskStop TaskSend Notify
 `);
 
-/** Muster's own notes. An agent with a directory of its own has them all. */
+/** The tools for Muster's own notes. An agent with a directory of its own has all of them. */
 export const MEMORY_TOOLS = words(
   'MemoryList MemoryRead MemoryWrite MemoryPatch MemoryAppend MemoryDelete',
 );
 
-/** Tools that a definition has to ask for by name. */
+/** Tools that a definition must ask for by name. */
 const ON_REQUEST_TOOLS = [
   ...words('Task TaskList TaskReplay RunTemplate HttpRequest'),
   ...MEMORY_TOOLS,
@@ -21,7 +21,7 @@ const ON_REQUEST_TOOLS = [
   `),
 ];
 
-/** Names that definitions may list, of tools that are not built: a task is told so, and goes without. */
+/** Tools that definitions may list although they do not exist yet. A task is told so and works without them. */
 export const UNBUILT_TOOLS: ReadonlySet<string> = new Set(
   words('WebFetch WebSearch HttpRequest Board'),
 );

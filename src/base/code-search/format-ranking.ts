@@ -3,14 +3,15 @@ import { collapseWhitespace, truncate } from '../text.ts';
 import { splitIdentifier } from '../word-stems.ts';
 import type { RankedLocation, Ranking } from './rank.ts';
 
-/** A place in the code as an answer shows it. */
+/** A location in the workspace, as an answer shows it. */
 export interface CodeLocation {
+  /** Relative to the working directory, with `/`. */
   readonly path: string;
-  /** Counted from 1. */
+  /** The line number, from 1. */
   readonly line: number;
-  /** One sentence: why it is shown. */
+  /** One sentence that says why it is shown. */
   readonly reason: string;
-  /** The text of that line; null where it is empty or not known. */
+  /** The text of the line; null if it was not read or is empty. */
   readonly quote: string | null;
 }
 
