@@ -77,8 +77,8 @@ export interface ModelRequest {
   /** The lane in which the request waits for its turn. Default: in the foreground, without a tree. */
   readonly lane?: Lane;
   /**
-   * Returns the bytes of an attachment of its messages by their SHA-256; null if they are no longer stored. Absent if no
-   * message has attachments.
+   * Returns the bytes of an attachment of its messages by their SHA-256; null if they are no longer stored. Absent
+   * if no message has attachments.
    */
   readBlob?(hash: string): Uint8Array | null;
 }
@@ -194,8 +194,9 @@ export interface ModelFailure {
 /** One part of an answer, as it is streamed. */
 export type ModelPart =
   /**
-   * A rate limit holds the request back, apart from the limit on the number of requests at a time. `because`: the subject
-   * of the wait ("the rate limit of …"). `untilMs`: its end in milliseconds since the epoch; null if it is not known.
+   * A rate limit holds the request back, apart from the limit on the number of requests at a time. `because`: the
+   * subject of the wait ("the rate limit of …"). `untilMs`: its end in milliseconds since the epoch; null if it is
+   * not known.
    */
   | { readonly type: 'held'; readonly because: string; readonly untilMs: number | null }
   /** The wait after `held` is over. The request is sent when the next part is read, and may be held again. */

@@ -112,6 +112,9 @@ export interface EnvelopeUsage {
   readonly cache_write: number;
 }
 
+/** A location in the workspace. */
+export type ResultPlace = CodeLocation;
+
 /** The result of a task, for programs. */
 export interface ResultEnvelope {
   /** `partial`: the task reached a limit, and the answer is the result up to then. */
@@ -129,7 +132,7 @@ export interface ResultEnvelope {
      */
     readonly structured: JsonValue;
     /** Locations in the answer of the offline engine, best first. Absent if another model answered. */
-    readonly places?: readonly CodeLocation[];
+    readonly places?: readonly ResultPlace[];
     /** The number of calls of each tool. */
     readonly tool_summary: readonly { readonly tool: string; readonly count: number }[];
     /** Absolute paths of files that the task and all tasks below it changed. */

@@ -43,8 +43,8 @@ export interface Tool<I = never> {
    */
   waits?(input: I): boolean;
   /**
-   * True if its results are Muster's own text in which every quotation is escaped. Default: false. Results then count as
-   * outside text and are marked as such in requests.
+   * True if its results are Muster's own text in which every quotation is escaped. Default: false. Results then
+   * count as outside text and are marked as such in requests.
    */
   readonly ownWords?: boolean;
   /** A short description for the model. */
@@ -109,8 +109,8 @@ export interface ToolOutput {
   /** Attachments that `ToolContext.attach` has accepted, which are shown with the text. */
   readonly attachments?: readonly Attachment[];
   /**
-   * True if `text` contains instructions of the user from a file that the user trusts. It is then sent like Muster's own
-   * text.
+   * True if `text` contains instructions of the user from a file that the user trusts. It is then sent like
+   * Muster's own text.
    */
   readonly isInstruction?: boolean;
   /** True if a program that it ran did not stop when requested, and was killed. */
@@ -128,8 +128,8 @@ export interface JudgedPath {
 }
 
 /**
- * Returns the rule that excludes a path below a directory; undefined if none does. The path is relative, with `/`, and that
- * of a directory ends with one.
+ * Returns the rule that excludes a path below a directory; undefined if none does. The path is relative, with `/`,
+ * and that of a directory ends with one.
  */
 export type PathExclusion = (path: string) => string | undefined;
 
@@ -168,8 +168,8 @@ export interface ToolContext extends FileAccess {
   readonly sandbox: SandboxPort;
   readonly variables: VariablePort;
   /**
-   * Stores the content of a file so that it can be restored. Must be called before the last copy is changed or deleted.
-   * Resolves when the content is stored durably. Absent if nothing is stored.
+   * Stores the content of a file so that it can be restored. Must be called before the last copy is changed or
+   * deleted. Resolves when the content is stored durably. Absent if nothing is stored.
    */
   keepFormer?(bytes: Buffer): Promise<void>;
   /** Resolves after so many milliseconds; rejects with the signal's reason as soon as it aborts. */

@@ -1,6 +1,7 @@
+import { stripStamp } from '../protocol/events/event-body.ts';
 import { newId } from '../base/ids.ts';
 import { runningShells } from '../protocol/state/owned-work.ts';
-import { stripStamp, type EventBody, type TaskEvent } from '../protocol/events/event.ts';
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import type { TaskInput } from '../protocol/input.ts';
 import { NO_USAGE } from '../protocol/model.ts';
 import { drawNonce } from '../protocol/outside-text.ts';

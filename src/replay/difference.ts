@@ -1,6 +1,7 @@
 import { truncate } from '../base/text.ts';
 import { LogFold } from '../engine/task/fold-log.ts';
-import { stripStamp, type EventBody, type TaskEvent } from '../protocol/events/event.ts';
+import { stripStamp } from '../protocol/events/event-body.ts';
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { type RequestPart, findAddedParts } from '../engine/turn/request.ts';
 

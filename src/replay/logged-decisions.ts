@@ -1,11 +1,12 @@
 import { isExternalEvent } from './external-events.ts';
 import type { RerunLog } from './rerun-log.ts';
-import { stripStamp, type TaskEvent } from '../protocol/events/event.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import { type OutputCap, readOutputCap } from '../protocol/output-cap.ts';
 import type { ClaimFlag } from '../protocol/result.ts';
 import type { ReuseOutcome, EngineDeps, CompactionStep } from '../engine/task/deps.ts';
 import type { Epoch } from './epochs.ts';
 import type { RerunSource } from './idle-deps.ts';
+import { stripStamp } from '../protocol/events/event-body.ts';
 
 /** The limits at which compaction ends. */
 const LIMITS: ReadonlySet<string> = new Set(['context_window', 'compactions']);

@@ -1,6 +1,7 @@
+import { stripStamp } from '../../protocol/events/event-body.ts';
 import { steadyTime } from '../../protocol/state/steady-time.ts';
 import { formatDuration, truncate } from '../../base/text.ts';
-import { stripStamp, type TaskEvent } from '../../protocol/events/event.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 
 /** The most code points of one string of an event, and of a full line. */
 const MAX_STRING = 160;

@@ -355,17 +355,3 @@ export type EventBody =
 /** One line of a task's log. */
 export type TaskEvent = EventStamp & EventBody;
 export type EventType = EventBody['type'];
-
-/** Returns the content of an event, without the time and place of its writing. */
-export function stripStamp(event: TaskEvent): EventBody {
-  const {
-    v: _v,
-    seq: _seq,
-    ts: _ts,
-    clockShift: _clockShift,
-    task: _task,
-    epoch: _epoch,
-    ...body
-  } = event;
-  return body;
-}

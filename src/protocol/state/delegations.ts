@@ -11,8 +11,8 @@ interface OwnRounds {
 }
 
 /**
- * The delegations since the last change of a file or the last input of a person, by their keys (`delegationKey`). A key
- * identifies the agent and the text of a delegation.
+ * The delegations since the last change of a file or the last input of a person, by their keys (`delegationKey`).
+ * A key identifies the agent and the text of a delegation.
  */
 export interface Delegations {
   /** Rounds by the task itself. */

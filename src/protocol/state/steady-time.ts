@@ -41,8 +41,8 @@ export function newLifetime(first: TaskEvent): Lifetime {
 }
 
 /**
- * Adds the time since the previous event. Between two owners of a log, only the wall clock measures it. If that was set
- * back, no time is added.
+ * Adds the time since the previous event. Between two owners of a log, only the wall clock measures it. If that
+ * was set back, no time is added.
  */
 export function applyToLifetime(lifetime: Lifetime, event: TaskEvent): void {
   const { newest } = lifetime;

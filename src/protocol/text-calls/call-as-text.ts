@@ -59,9 +59,9 @@ const KIMI_INDEX = /:\d{1,4}$/;
 const NAMESPACE = /^(?:functions|default_api|tools)[.:]/;
 
 /**
- * Finds the call of one of these tools (canonical names) with which the text of an answer ends; null if there is none.
- * Text that only shows or explains a call does not count: it continues after the call, has the call in a code block, in
- * a quoted line or in quotation marks, leaves it open, or names another tool.
+ * Finds the call of one of these tools (canonical names) with which the text of an answer ends; null if there is
+ * none. Text that only shows or explains a call does not count: it continues after the call, has the call in a
+ * code block, in a quoted line or in quotation marks, leaves it open, or names another tool.
  */
 export function findTextCall(text: string, tools: readonly string[]): TextCall | null {
   const answer = withoutEndTokens(text);
