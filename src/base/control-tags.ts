@@ -1,13 +1,13 @@
 import { lazy } from './lazy.ts';
 
 /**
- * The mark that is put into look-alikes of control tags and role markers, where a model would take outside text
- * for words of its system: `<¦system-reminder>`, `¦Human:`. The character is rare, so that it can be removed
- * again without harm; a look-alike that contains it already gets another one.
+ * The mark that is put into look-alikes of control tags and role markers, so that a model does not take outside text
+ * for text of its system: `<¦system-reminder>`, `¦Human:`. The character is rare, so that it can be removed
+ * again without harm. A look-alike that already contains it gets another one.
  */
 const TAG_MARK = '¦';
 
-/** Letters alone, lower case: `-`, `_` and white space within a name do not count. */
+/** Names of control tags in lower case, without the `-`, `_` and white space that they may contain. */
 const TAG_NAMES: ReadonlySet<string> = new Set(
   (
     'system systemreminder systemmessage systemprompt systeminstruction systeminstructions sys ' +
@@ -17,15 +17,15 @@ const TAG_NAMES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 const ROLE_NAMES: ReadonlySet<string> = new Set(['human', 'assistant']);
-/** Common words: role markers only with a capital, after a blank line. */
+/** Common words, which are role markers only with a capital letter and after a blank line. */
 const LATE_ROLE_NAMES: ReadonlySet<string> = new Set(['system', 'user']);
 
 const TAG_STARTS = startsOf(TAG_NAMES);
 const ROLE_STARTS = startsOf(new Set([...ROLE_NAMES, ...LATE_ROLE_NAMES]));
 
-/** `<` as an entity (of an entity), or as an escape in JSON. */
+/** Matches `<` as an entity (of an entity), or as an escape in JSON. */
 const OPENER = /&(?:amp;)*(?:lt|#0*60|#x0*3c);?|\\u\{?0*3c\}?|\\x3c/iy;
-/** `<|im_start|>` and its like: read behind the `<`. */
+/** Matches the rest of `<|im_start|>` and similar tokens after the `<`. */
 const SPECIAL_TOKEN = lazy(() => /[|｜]\p{DI}{0,9}[\p{L}\p{N}_▁]{1,40}[|｜]/uy);
 const BLANK = 0x20;
 
@@ -41,7 +41,7 @@ const LOOKS = Uint8Array.from({ length: 0x80 }, (_, code) => {
 
 const TAG_END = /^[>/:&\\＞]/;
 
-/** Marks every look-alike in an outside text. `unescapeTags` undoes it exactly. Linear time. */
+/** Marks every look-alike in an outside text, in linear time. `unescapeTags` restores the text exactly. */
 export function escapeTags(text: string): string {
   const places = lookAlikes(text);
   if (places.length === 0) return text;
@@ -67,14 +67,17 @@ export function unescapeTags(text: string): string {
   return bare + text.slice(done);
 }
 
-/** Rising places where a mark goes: behind the `<` of a tag, at the start of a role marker's line. */
+/**
+ * Returns the rising indexes at which a mark belongs: after the `<` of a tag, at the start of a role marker's
+ * line.
+ */
 function lookAlikes(text: string): readonly number[] {
   const places: number[] = [];
   if (isRole(text, 0, 0)) places.push(0);
   let lineStart = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    // Letters, digits and most of what stands in code.
+    // These are letters, digits and most other characters of code.
     if (code > 0x3c ? code < 0x80 && code !== 0x5c : code > 0x0d && code < 0x3c && code !== 0x26) {
       continue;
     }
@@ -91,13 +94,13 @@ function lookAlikes(text: string): readonly number[] {
   return places;
 }
 
-/** UTF-16 units of the `<` that stands here; 0: none does. */
+/** Returns the length of the `<` at an index in UTF-16 units; 0 if there is none. */
 function openerLength(text: string, at: number, code: number): number {
-  // Itself, full-width and small.
+  // The character itself, its full-width form and its small form.
   if (code === 0x3c || code === 0xff1c || code === 0xfe64) return 1;
   if (code !== 0x26 && code !== 0x5c) return 0;
   const next = text.charCodeAt(at + 1) | 0x20;
-  // `#`, `a`, `l`, `u` and `x` go on; what else `&` and `\` begin is most of what there is.
+  // An entity or escape of `<` continues with `#`, `a`, `l`, `u` or `x`. Most texts after `&` and `\` do not.
   if (next !== 0x23 && next !== 0x61 && next !== 0x6c && next !== 0x75 && next !== 0x78) return 0;
   OPENER.lastIndex = at;
   return OPENER.exec(text)?.[0].length ?? 0;
@@ -128,11 +131,11 @@ function isTag(text: string, start: number): boolean {
   if (isSpecialToken(text, at)) return true;
   const name = readName(text, at, { starts: TAG_STARTS, oneLine: false });
   if (name === null || !TAG_NAMES.has(name.word)) return false;
-  // `a < system` compares; `< system >` does not.
+  // `a < system` is a comparison, but `< system >` is a tag.
   return afterSpace ? TAG_END.test(name.next) : name.next !== '.';
 }
 
-/** `lineBefore`: where the line before this one begins. */
+/** Tells whether a role marker begins at `start`. `lineBefore`: the start of the previous line. */
 function isRole(text: string, start: number, lineBefore: number): boolean {
   let at = start;
   while (text.charCodeAt(at) === BLANK) at += 1;
@@ -198,7 +201,7 @@ function startsOf(names: ReadonlySet<string>): ReadonlySet<string> {
   return starts;
 }
 
-/** Characters as a model reads them: behind entities, escapes and look-alike forms. */
+/** Matches entities and escapes, which a model reads as the character that they stand for. */
 const DISGUISE =
   /&#0*(\d{1,7});?|&#x0*([0-9a-f]{1,6});?|\\u\{?([0-9a-f]{4,6})\}?|\\x([0-9a-f]{2})|&(sol|nbsp|shy|zwj|zwnj|tab|newline|zerowidthspace);/iy;
 const NAMED: Readonly<Record<string, string>> = {
@@ -242,7 +245,7 @@ function disguisedAt(text: string, at: number): DecodedCharacter {
   return { letter: plainLetter(raw), length: whole.length };
 }
 
-/** Full-width, mathematical and other forms of a letter are that letter. */
+/** Returns the plain letter for its full-width, mathematical and other forms. */
 function plainLetter(letter: string): string {
   const plain = letter.normalize('NFKC');
   return plain.length === 1 && plain.charCodeAt(0) < FIRST_NOT_ASCII ? plain : letter;

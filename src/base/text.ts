@@ -1,4 +1,4 @@
-/** Cuts a text at a number of code points, never within one, and adds no mark. */
+/** Cuts a text after a number of code points, without adding a mark. */
 export function truncate(text: string, maxCodePoints: number): string {
   if (text.length <= maxCodePoints) return text;
   let end = 0;

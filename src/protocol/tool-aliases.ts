@@ -108,8 +108,8 @@ const PICTURES = ['png', 'jpg', 'jpeg', 'gif', 'webp'];
 const NOTEBOOKS = ['ipynb'];
 
 /**
- * Names of tools that do less than the tool of Muster that stands for them, by the name in small letters. What
- * a list grants by one of them is limited to what the name means.
+ * Names of tools that do less than Muster's corresponding tool, in lower case. A list that contains one of them grants
+ * only what the name means.
  */
 const PARTIAL: ReadonlyMap<string, ToolLimit> = new Map<string, ToolLimit>([
   ['notebookedit', onlyFiles('Edit', NOTEBOOKS)],
@@ -131,8 +131,8 @@ function onlyNewFiles(tool: string): ToolLimit {
 }
 
 /**
- * Names of tools that do less than any tool of Muster, and no limit says how much less, by the name in small
- * letters. A list grants nothing by one of them. What it denies by them is the tool of Muster.
+ * Names of tools that do less than any tool of Muster, where no limit can express the difference, in lower case. A
+ * list grants nothing by such a name. A denial by it denies Muster's tool.
  */
 const TOO_NARROW: ReadonlySet<string> = new Set(['edit/createdirectory', 'todoread', 'http_post']);
 
@@ -140,7 +140,7 @@ const TOO_NARROW: ReadonlySet<string> = new Set(['edit/createdirectory', 'todore
 export type ToolGrant =
   | { readonly tool: string }
   | { readonly tool: string; readonly limit: ToolLimit }
-  /** Nothing: `tool`, which stands for the word where it is denied, does more than the word means. */
+  /** Nothing, because `tool`, which a denial of the word denies, does more than the word means. */
   | { readonly tool: string; readonly word: string; readonly isTooWide: true };
 
 /**

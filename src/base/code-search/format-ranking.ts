@@ -67,7 +67,7 @@ export function parseLocations(text: string): readonly CodeLocation[] {
   });
 }
 
-/** A line of a file on one line, without control characters, which could steer a terminal. */
+/** Formats a line of a file without control characters, which could control a terminal. */
 export function quoteLine(line: string): string {
   const flat = collapseWhitespace(line.replace(/\p{Cc}+/gu, ' '));
   const cut = truncate(flat, QUOTED_CHARS);
@@ -92,7 +92,7 @@ function reasonFor({ line, name, isDefinition, kind, ...place }: RankedLocation)
   }
   if (inPath !== undefined && inPath.length > 0)
     parts.push(`${quotedWords(inPath.slice(0, SHOWN_WORDS))} in its path`);
-  // Without a line, a word of the question stands behind the part of a long line that is looked at.
+  // Without a line, the word is in a part of a long line that is not searched.
   if (parts.length === 0) parts.push(`holds ${line === null ? 'asked-for' : 'related'} words`);
   return `${parts.join(', ')}${kind === 'source' ? '' : ` (${kind})`}.`;
 }

@@ -43,7 +43,7 @@ const PAIR_WEIGHT = 0.3;
 const MAX_TERMS = 40;
 const MAX_QUESTION_CHARS = 6000;
 
-/** Verbs of changes and words of complaint: they stand in the reports of all faults alike. */
+/** Verbs of changes and words of complaints, which occur in reports of all faults. */
 const CHANGE_WORDS = new Set(
   words(`bug bugs issues problem problems fixing adding allow allows allowed avoid avoids ensure ensures
   prevent prevents resolve resolves resolved correct correctly incorrect incorrectly wrongly properly

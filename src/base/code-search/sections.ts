@@ -56,7 +56,7 @@ const USUAL_CHARS = 400;
 const NAME_IN_SECTION = 0.5;
 /** String literals, but not names of one or two letters. */
 const QUOTED = /"(?:[^"\\]|\\.){3,}"|'(?:[^'\\]|\\.){3,}'|`(?:[^`\\]|\\.){3,}`/g;
-/** No person writes longer sources. */
+/** The number of lines that are searched. Longer sources are generated. */
 const MAX_LINES = 60_000;
 const MAX_LINE_CHARS = 1000;
 

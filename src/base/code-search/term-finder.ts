@@ -1,7 +1,7 @@
 import { splitIdentifier, stem } from '../word-stems.ts';
 import type { QueryTerm } from './query.ts';
 
-/** Tokens whose terms are remembered. */
+/** The maximum number of tokens whose terms are remembered. */
 const MAX_KNOWN_TOKENS = 100_000;
 const NO_TERMS: readonly number[] = [];
 
@@ -78,7 +78,7 @@ function ownCopy(text: string): string {
   return Buffer.from(text, 'utf16le').toString('utf16le');
 }
 
-/** Longer tokens are data and no words. */
+/** The maximum length of a token. Longer ones are data and not words. */
 const MAX_TOKEN_CHARS = 80;
 const START = 1;
 const PART = 2;

@@ -17,7 +17,7 @@ const CLOSING: ReadonlySet<string> = new Set(['}', ']']);
 const ARGUMENT_KEYS: ReadonlySet<string> = new Set(['arguments', 'parameters', 'input', 'args']);
 /** Keys that only identify a call. */
 const LABEL_KEYS: ReadonlySet<string> = new Set(['id', 'type', 'index', 'tool_call_id']);
-// Raw control characters are no valid JSON, but models write line breaks into strings as they are.
+// Raw control characters are not valid in JSON, but models write unescaped line breaks into strings.
 // oxlint-disable-next-line no-control-regex
 const CONTROL_CHARACTERS = /[\u0000-\u001f]/g;
 const BEGINS_OBJECT = /\{\s*["}]/y;
@@ -41,7 +41,7 @@ export function readJsonObject(
  * no call is skipped.
  *
  * @param fields `any`: a marker before the JSON says that it is a call. `call only`: the JSON must hold the
- *   fields of a call and no others, since nothing else tells it from data.
+ *   fields of a call and no others, because nothing else distinguishes it from data.
  */
 export function readJsonCalls(
   text: string,
@@ -98,7 +98,7 @@ function endOfJson(text: string, start: number): number | null {
       depth -= 1;
       if (depth === 0) return SYNTAX.lastIndex;
     } else if (token === '"') {
-      // A string without an end.
+      // The string has no end.
       return null;
     }
   }

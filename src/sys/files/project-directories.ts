@@ -24,7 +24,7 @@ function exists(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // No right to enter, or a link in a circle: nobody's project.
+    // The directory is closed to this user, or the link leads in a circle, so it is not a project.
     return false;
   }
 }

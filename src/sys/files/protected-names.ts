@@ -11,10 +11,11 @@ import { words } from '../../base/text.ts';
  * CLAUDE.md, GEMINI.md and similar) are left out too: their content is marked as data and grants nothing.
  */
 export const PROTECTED_PATHS: readonly string[] = [
-  // Version control, and what it runs. Commands may write to `.git` but for the paths below.
+  // Version control, and the programs that it runs. Commands may write to `.git` except for the paths below.
   ...words('.git .gitmodules .gitattributes .gitconfig .config/git'),
-  // For `core.hooksPath`, mostly set by hand after cloning. Names without a dot are also those of ordinary
-  // sources: they are protected where a repository's configuration names them (obeyed-paths.ts).
+  // Usual directories for `core.hooksPath`, which is mostly set by hand after cloning. Names without a dot are
+  // also used for ordinary sources. They are protected if a repository's configuration names them
+  // (control-paths.ts).
   ...words(`
     .githooks .git-hooks .hooks .husky .hg .hgrc .svn .jj .pre-commit-config.yaml
     .pre-commit-config.yml .pre-commit-hooks.yaml .lefthook .lefthook.yml .lefthook.yaml
@@ -35,7 +36,7 @@ export const PROTECTED_PATHS: readonly string[] = [
     .vscode .idea .fleet .zed .devcontainer .devcontainer.json .vimrc .gvimrc .exrc .nvimrc
     .nvim.lua .lvimrc .emacs .emacs.d .dir-locals.el .gdbinit .lldbinit
   `),
-  // Shells, and what they load when a directory is entered.
+  // Shells, and files that they load when a directory is entered.
   ...words(`
     .envrc .direnvrc .autoenv .mise.toml mise.toml .mise .bashrc .bash_profile .bash_login
     .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc
@@ -43,7 +44,7 @@ export const PROTECTED_PATHS: readonly string[] = [
     .xprofile .xinitrc .xsession .pam_environment .config/autostart .config/systemd
     library/launchagents
   `),
-  // Package managers and tools that read how to run from where they are started.
+  // Package managers and tools that read settings from the directory in which they are started.
   ...words(`
     .npmrc .pnpmfile.cjs .pnpmfile.mjs .yarnrc .yarnrc.yml .yarnrc.yaml .yarn/plugins
     .yarn/releases bunfig.toml .cargo/config .cargo/config.toml .mvn .ripgreprc .curlrc .wgetrc

@@ -11,7 +11,7 @@ const SMALL = 4096;
 export function readWithLimit(descriptor: number, maxBytes: number): Buffer | undefined {
   const { size: claimed } = fstatSync(descriptor);
   if (claimed > maxBytes) return undefined;
-  // A file that grows, or that claims to be empty and is not (as in /proc), is read to its end.
+  // A growing file, or one that wrongly reports to be empty (as in /proc), is read to its end.
   const chunks: Buffer[] = [];
   let length = 0;
   let wanted = claimed + 1;

@@ -29,7 +29,7 @@ export async function withFile<T>(
 
 /** Yields the bytes of an open file in chunks. Each chunk is valid only until the next one. */
 export async function* fileChunks(file: OpenFile, signal: AbortSignal): AsyncGenerator<Buffer> {
-  // One byte more than the file, so that its end shows at once.
+  // The buffer has one byte more than the file, so that one read finds the end.
   const wanted = Number(file.stats.size) + 1;
   const size = Math.min(Math.max(wanted, SMALL_CHUNK_BYTES), CHUNK_BYTES);
   const buffer = Buffer.allocUnsafe(size);

@@ -15,13 +15,13 @@ const SECRET_DIRECTORIES: readonly string[] = [
     .config/gh .config/hub .config/glab-cli .config/github-copilot .config/op .config/sops
     .config/rclone
   `),
-  // Browsers keep sessions.
+  // Browsers, which store sessions.
   ...words('.mozilla .config/google-chrome .config/chromium .config/bravesoftware'),
   'library/application support/google/chrome',
   'library/application support/firefox',
   // Wallets.
   ...words('.bitcoin .ethereum .electrum .config/solana'),
-  // The system's own.
+  // The system.
   ...words('etc/sudoers.d etc/ssl/private'),
 ];
 

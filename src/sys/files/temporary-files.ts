@@ -26,13 +26,13 @@ export function sweepTemporaries(directory: HeldDirectory): void {
       for (const name of names) if (NAME.test(name)) removeAbandoned(directory.at(name));
     }
   } catch (thrown) {
-    // What is left behind does no harm; the write that led here is done.
+    // Remaining files do no harm, and the write itself has succeeded.
     if (systemErrorCode(thrown) === undefined) throw thrown;
   }
 }
 
 function isFirstSweep(directory: HeldDirectory): boolean {
-  // A new directory may get the number of one that was removed.
+  // A new directory may get the inode number of a removed one.
   const { dev, ino, birthtimeNs } = lstatSync(directory.at('.'), { bigint: true });
   const identity = `${dev}:${ino}:${birthtimeNs}`;
   if (swept.has(identity)) return false;

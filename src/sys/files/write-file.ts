@@ -173,7 +173,7 @@ function requireWritable(path: string, target: string, found: fs.BigIntStats): v
   try {
     fs.closeSync(fs.openSync(target, O_WRONLY | O_NOFOLLOW | O_NONBLOCK));
   } catch (thrown) {
-    // A program that runs can be replaced, though not written to.
+    // A running program can be replaced, although it cannot be written to.
     if (systemErrorCode(thrown) !== 'ETXTBSY') throw thrown;
   }
 }

@@ -42,7 +42,7 @@ export function findUnsafeSetting(
   for (const file of files) {
     const content = readGitFile(file, MAX_BYTES);
     if (content === 'missing') continue;
-    // Nobody knows what git would read there.
+    // It is not known which settings git would read there.
     const found = content === null ? UNREADABLE : unsafeIn(content.toString('utf8'), isHarmless);
     if (found !== undefined) return found;
   }
@@ -54,7 +54,7 @@ const DAILY: ReadonlySet<string> = new Set([
   ...words('submodule.url submodule.active submodule.branch'),
   ...HARMLESS,
 ]);
-/** Settings that say where work is sent. New ones may be added, but none may be changed. */
+/** Settings that name the destination of work. New ones may be added, but none may be changed. */
 const DESTINATIONS = new Set(['remote.url', 'submodule.url']);
 /** Settings that redirect the work of a remote or branch. They may be set only for a new remote or branch. */
 const DIVERSIONS: ReadonlyMap<string, string> = new Map([
@@ -62,7 +62,7 @@ const DIVERSIONS: ReadonlyMap<string, string> = new Map([
   ['branch.remote', 'remote'],
   ['branch.pushremote', 'remote'],
 ]);
-/** `TRANSPORT::ADDRESS` runs a program of that name. */
+/** Matches `TRANSPORT::ADDRESS`, which makes git run the program of that transport. */
 const TRANSPORT = /^\s*[\w-]+::/;
 /** A branch may name a location instead of a remote. */
 const PLACE = /[/:\\]/;

@@ -127,7 +127,7 @@ function run(git: string, { cwd, env, withinMs }: RunOptions): Promise<Said | nu
       end(null);
     };
     const forget = registerForShutdown(async () => kill());
-    // What came in while this process was busy is heard of first.
+    // Output that arrived while this process was busy is handled before the time limit.
     const timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), withinMs);
     const status = collect(child.stdout, giveUp);
     const log = collect(child.stderr, giveUp);

@@ -24,7 +24,7 @@ const NAME = /^[A-Za-z_]\w*$/;
  * harmless runs without the task's variables.
  */
 const OF_THE_USER: readonly RegExp[] = [
-  // The shell, and where it and all others look.
+  // The shell, and the directories in which programs look for files.
   /^(?:_.*|PATH|HOME|SHELL|USER|LOGNAME|TERM|TERMCAP|TERMINFO.*|TMP|TEMP|TMPDIR|PWD|OLDPWD|SHLVL|PS[0-9]|PROMPT_.*|HIST.*|INPUTRC|FIGNORE|FPATH|EXECIGNORE|POSIXLY_CORRECT|TIMEFORMAT|XDG_.*|ZDOTDIR)$/,
   // Loaders and the C library.
   /^(?:LD|LD_.*|DYLD_.*|GCONV_PATH|LOCPATH|NLSPATH|GLIBC_.*|MALLOC_.*|TZDIR|RES_OPTIONS|HOSTALIASES|LOCALDOMAIN)$/,
@@ -34,9 +34,9 @@ const OF_THE_USER: readonly RegExp[] = [
   /^(?:PYTEST_.*|TOX_.*|CONFIG_SITE|CCACHE_.*|SCCACHE_.*|DISTCC_.*|VAGRANT_.*|HUSKY)$/,
   // Package managers.
   /^(?:COMPOSER.*|NPM_.*|YARN_.*|PNPM_.*|COREPACK_.*|PIP_.*|UV_.*|POETRY_.*|CONDA_.*|VIRTUAL_ENV|MAVEN_.*|MVN_.*|GRADLE_.*)$/,
-  // Clients that run helpers, and whom they trust.
+  // Clients that run helpers, and their certificates.
   /^(?:EDITOR|VISUAL|EXINIT|.*VIM(?:INIT|RC|RUNTIME)|EMACS.*|GDBINIT|MANOPT|TEXINPUTS|HG(?:EDITOR|MERGE|PLAIN.*|RCPATH)|GTK_.*|GIO_.*|BROWSER|.*PAGER|LESS.*|SSH_.*|SUDO_.*|DBUS_.*|GPG_.*|GNUPGHOME|AWS_.*|AZURE_.*|KUBE.*|DOCKER_.*|BUILDKIT_.*|HELM_.*|TF_.*|ANSIBLE_.*|PG.*|PSQL.*|MYSQL_.*|CURL_.*|WGETRC|NETRC|SSL_.*|OPENSSL_.*|SSLKEYLOGFILE|REQUESTS_CA_BUNDLE)$/,
-  // Of whatever program.
+  // Any program.
   /(?:PATH|FLAGS|_PROXY|_OPTIONS|_(?:ADD)?OPTS|_HOME|_PRELOAD|_WRAPPER|_COMMAND|_CMD|_PROGRAM|_BIN|_EXECUTABLE|_CONFIG|_CONFIG_FILE|_EDITOR|_SHELL|_RSH|_SSH|_ASKPASS|_PLUGINS?|_MODULES|_HOOKS?)$/,
 ];
 
@@ -152,7 +152,7 @@ export function buildNetworkEnvironment(own: Environment, network: boolean): Env
  * minutes. Each name is in the documentation of its program, and none changes other behavior (as `CI=1` would).
  */
 export const UNATTENDED: Environment = {
-  // Pagers: the one that all ask for (`PAGER`) and git's own are in git-environment.ts.
+  // Pagers. The general one (`PAGER`) and those of git are in git-environment.ts.
   MANPAGER: 'cat', // man(1)
   SYSTEMD_PAGER: 'cat', // systemctl(1), journalctl(1): the same as --no-pager
   GH_PAGER: 'cat', // `gh help environment`

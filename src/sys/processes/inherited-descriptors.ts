@@ -18,7 +18,7 @@ export function stdioWithoutInherited(): readonly Entry[] {
   try {
     return (entries ??= readEntries());
   } catch {
-    // Not Linux; or out of descriptors, and then the child fails to start, too.
+    // This is not Linux, or no descriptor is free, so that the child fails to start too.
     return [];
   }
 }
@@ -46,7 +46,7 @@ function isInherited(descriptor: number): boolean {
     );
     return flags !== null && (parseInt(flags[1] ?? '', 8) & CLOSED_ON_EXEC) === 0;
   } catch {
-    // It was open only to list the others.
+    // This descriptor was open only to list the others.
     return false;
   }
 }

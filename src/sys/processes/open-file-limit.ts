@@ -7,7 +7,7 @@ export function readOpenFileLimit(): number | null {
     const soft = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
     return soft === undefined ? null : Number(soft);
   } catch {
-    // Only Linux has it; elsewhere the usual limit is far above what we take.
+    // Only Linux has this file. The usual limit of other systems is far above what Muster needs.
     return null;
   }
 }

@@ -46,7 +46,7 @@ export interface SpawnGroupOptions {
 }
 
 interface ProcessExit {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -161,7 +161,7 @@ function spawnWithOutput(
   }
   try {
     const child = start(writeEnd);
-    // It reads only once the child has the other end, so that it never sees a pipe without a writer before.
+    // Reading begins when the child has the other end, so that the pipe always has a writer.
     return { child, stdout: new Socket({ fd: pipe.readEnd, readable: true, writable: false }) };
   } catch (thrown) {
     pipe.close();

@@ -72,7 +72,7 @@ export function determineAccess(
     ...KEPT.flatMap((path) => existingRule('shown', path)),
     ...roots.map((path) => rule(isWorkspace ? rootRuleKind(path, readOnly) : 'shown', path)),
     ...secretRules(roots, hostPaths),
-    // A link may lead to one.
+    // The target of a link may be a root.
     ...hidden.flatMap(hidingRules).filter(({ path }) => !roots.includes(path)),
     ...listHostSockets(hostPaths.sockets).map((path) => rule('masked', path)),
   ]);

@@ -62,7 +62,7 @@ function belongs({ top, gitDirectory, commonDirectory }: Repository): boolean {
   const [back] = readGitText(join(gitDirectory, 'gitdir'))?.split('\n') ?? [];
   if (back !== undefined) {
     const isListed = dirname(gitDirectory) === join(commonDirectory, 'worktrees');
-    // Newer versions of git may write it relative to where it stands.
+    // Newer versions of git may write the path relative to the directory of the file.
     return (
       isListed && realPathIfPresent(resolve(gitDirectory, dirname(back))) === realPathIfPresent(top)
     );

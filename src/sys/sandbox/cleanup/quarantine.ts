@@ -18,7 +18,7 @@ import { holdDirectory, type HeldDirectory } from '../../files/held-directory.ts
 
 /** All permissions of the owner. */
 const OWNER = 0o700;
-/** Linux: a descriptor that needs no right to read. */
+/** Linux: opens a descriptor that needs no right to read. */
 const O_PATH = 0o10000000;
 
 /**
@@ -59,7 +59,8 @@ function moveOut({ parent, name, path }: HeldEntry, directory: string | null): Q
   } catch (thrown) {
     if (systemErrorCode(thrown) !== 'EXDEV') throw thrown;
   }
-  // What can't be copied, such as a socket, or the last of a full disk, gets another name beside its own.
+  // The directory is on another file system. If the entry cannot be copied, it keeps a harmless name in its own
+  // directory.
   move(parent.at(beside));
   const from = parent.at(beside);
   try {
