@@ -105,14 +105,19 @@ export type UsageMissing = 'all' | 'input' | 'output';
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
-export function addUsage(a: Usage, b: Usage): Usage {
+/** Builds a usage from a function that gives the number of each field. */
+function buildUsage(count: (field: keyof Usage) => number): Usage {
   return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
-    reasoning: a.reasoning + b.reasoning,
+    input: count('input'),
+    output: count('output'),
+    cacheRead: count('cacheRead'),
+    cacheWrite: count('cacheWrite'),
+    reasoning: count('reasoning'),
   };
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return buildUsage((field) => a[field] + b[field]);
 }
 
 /** Reads a number from a log, which may contain anything. Anything but a number from 0 counts as 0. */
@@ -120,14 +125,9 @@ export function toCount(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;
 }
 
+/** Reads a usage from a log, which may contain anything. */
 export function toUsageCounts(usage: Usage): Usage {
-  return {
-    input: toCount(usage.input),
-    output: toCount(usage.output),
-    cacheRead: toCount(usage.cacheRead),
-    cacheWrite: toCount(usage.cacheWrite),
-    reasoning: toCount(usage.reasoning),
-  };
+  return buildUsage((field) => toCount(usage[field]));
 }
 
 /** An amount of paid tokens, and its cost in USD as far as prices are known. */

@@ -1,4 +1,12 @@
-import { lstatSync, readdirSync, realpathSync, type Dirent, type Stats } from 'node:fs';
+import {
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  type Dirent,
+  type Stats,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** Returns the names in a directory; empty if it cannot be listed. */
@@ -32,6 +40,26 @@ export function lstatIfPresent(path: string): Stats | undefined {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
     // This user may not look at it, and so a command of this user may not either.
+    return undefined;
+  }
+}
+
+/** Returns the stats of a path, following links; undefined if it does not exist or cannot be inspected. */
+export function statIfPresent(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    // A part of the path is a file, is closed to this user, or is a link that leads in a circle.
+    return undefined;
+  }
+}
+
+/** Returns the text of a small file, such as one of /proc; undefined if it does not exist or cannot be read. */
+export function readTextIfPresent(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // This system does not have the file, its process has ended, or this user may not read it.
     return undefined;
   }
 }

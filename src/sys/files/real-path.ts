@@ -7,7 +7,7 @@ import { findRoot } from './paths.ts';
 const MAX_LINKS = 40;
 
 /** The reason why a path could not be followed to its end. */
-type PathProblem = 'link_loop' | 'not_a_directory' | 'name_too_long' | 'unreadable';
+export type PathProblem = 'link_loop' | 'not_a_directory' | 'name_too_long' | 'unreadable';
 
 /** A path with its links resolved. */
 export interface PathResolution {

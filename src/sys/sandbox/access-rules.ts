@@ -1,4 +1,3 @@
-import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { findGitControlPaths } from '../git/control-paths.ts';
 import { findRepository } from '../git/repository.ts';
@@ -11,6 +10,7 @@ import { gitDirectoryRules, outerRepositoryRules } from './git-rules.ts';
 import {
   lstatIfPresent,
   directoryNames,
+  readTextIfPresent,
   resolveMissingPath,
   realPathIfPresent,
 } from '../files/path-lookup.ts';
@@ -292,31 +292,14 @@ const MOST_SOCKETS = 1000;
  * read-only file system does not prevent connections to a socket.
  */
 function listHostSockets(further: readonly string[]): readonly string[] {
-  const listed = parseSocketTable(readTable());
-  return [...new Set([...further, ...listed].flatMap(realSocket))].slice(0, MOST_SOCKETS);
+  const listed = parseSocketTable(readTextIfPresent('/proc/net/unix') ?? '');
+  const sockets = [...further, ...listed]
+    .filter((path) => lstatIfPresent(path)?.isSocket() === true)
+    .flatMap((path) => realPathIfPresent(path) ?? []);
+  return [...new Set(sockets)].slice(0, MOST_SOCKETS);
 }
 
 /** Returns the last column of each row that holds a path there. */
 export function parseSocketTable(table: string): readonly string[] {
   return table.split('\n').flatMap((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? []);
-}
-
-function readTable(): string {
-  try {
-    return readFileSync('/proc/net/unix', 'utf8');
-  } catch {
-    // This system is not Linux, or its kernel has no Unix sockets.
-    return '';
-  }
-}
-
-function realSocket(path: string): readonly string[] {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
-      ? [realpathSync.native(path)]
-      : [];
-  } catch {
-    // This user cannot reach it, and so a command of this user cannot either.
-    return [];
-  }
 }

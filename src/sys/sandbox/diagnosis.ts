@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readEnvironment, type Environment } from '../env.ts';
+import { readTextIfPresent } from '../files/path-lookup.ts';
 
 /**
  * Details of this machine that explain why bubblewrap does not work: the text of each file, undefined if the
@@ -99,10 +100,10 @@ const MARKERS = ['/.dockerenv', '/run/.containerenv', '/run/systemd/container'];
 /** Reads the details of this machine for a diagnosis. */
 export function readMachineDetails(): MachineDetails {
   return {
-    apparmorRestricts: readText('/proc/sys/kernel/apparmor_restrict_unprivileged_userns'),
-    userNamespacesAllowed: readText('/proc/sys/kernel/unprivileged_userns_clone'),
-    mostUserNamespaces: readText('/proc/sys/user/max_user_namespaces'),
-    osRelease: readText('/etc/os-release'),
+    apparmorRestricts: readTextIfPresent('/proc/sys/kernel/apparmor_restrict_unprivileged_userns'),
+    userNamespacesAllowed: readTextIfPresent('/proc/sys/kernel/unprivileged_userns_clone'),
+    mostUserNamespaces: readTextIfPresent('/proc/sys/user/max_user_namespaces'),
+    osRelease: readTextIfPresent('/etc/os-release'),
     inContainer: isInContainer(readEnvironment()),
   };
 }
@@ -111,18 +112,9 @@ export function readMachineDetails(): MachineDetails {
 export function isInContainer(environment: Environment): boolean {
   return isContainer({
     markers: MARKERS.filter((path) => existsSync(path)),
-    cgroups: readText('/proc/1/cgroup') ?? readText('/proc/self/cgroup') ?? '',
+    cgroups: readTextIfPresent('/proc/1/cgroup') ?? readTextIfPresent('/proc/self/cgroup') ?? '',
     environment,
   });
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // This kernel or system does not have the file, which is an answer too.
-    return undefined;
-  }
 }
 
 /** The switch by which the user says that the machine itself is the sandbox. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readTextIfPresent } from '../files/path-lookup.ts';
 import { ISOLATED } from './bubblewrap.ts';
 import { TASK_VARIABLE } from '../processes/command-environment.ts';
 import { spawnProcessGroup, type ProcessGroup } from '../processes/process-group.ts';
@@ -88,11 +88,7 @@ async function ownerOf(group: ProcessGroup): Promise<number | undefined> {
 
 /** Returns the pid of the process that bwrap started. bwrap itself stays outside the namespace. */
 function childOf(pid: number | undefined): number | undefined {
-  try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-    return /^\d+$/.test(children) ? Number(children) : undefined;
-  } catch {
-    // It has ended, or this kernel does not list children.
-    return undefined;
-  }
+  // The file is missing if the process has ended, or if this kernel does not list children.
+  const children = readTextIfPresent(`/proc/${pid}/task/${pid}/children`)?.trim() ?? '';
+  return /^\d+$/.test(children) ? Number(children) : undefined;
 }

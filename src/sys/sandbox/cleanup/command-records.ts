@@ -1,18 +1,11 @@
 import type { QuarantinedEntry } from '../../../base/cleanup-result.ts';
-import {
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isJsonObject } from '../../../base/json.ts';
+import { isJsonObject, type JsonObject } from '../../../base/json.ts';
+import { parseJsonLine } from '../../../base/jsonl.ts';
 import { systemErrorCode } from '../../../base/errors.ts';
 import { newId } from '../../../base/ids.ts';
-import { directoryNames, lstatIfPresent } from '../../files/path-lookup.ts';
+import { directoryNames, lstatIfPresent, readTextIfPresent } from '../../files/path-lookup.ts';
 import { readStartTime } from '../../processes/process-table.ts';
 import { NewEntries, type ProtectedPathState } from './new-entries.ts';
 import { ProtectedFileBackup } from './file-backup.ts';
@@ -119,14 +112,10 @@ function sweepRecord(path: string, keepIn: string | null): readonly QuarantinedE
   return [...(opened?.removed ?? []), ...entries.settleNow(isOfCommand)];
 }
 
-function readRecord(path: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    return isJsonObject(value) ? value : null;
-  } catch {
-    // Its owner was killed while writing it, so its command had not begun.
-    return null;
-  }
+/** Returns null for an incomplete record: its owner was killed while writing it, before the command began. */
+function readRecord(path: string): JsonObject | null {
+  const value = parseJsonLine(readTextIfPresent(path) ?? '');
+  return isJsonObject(value) ? value : null;
 }
 
 function placesOf({ missing, present }: Readonly<Record<string, unknown>>): ProtectedPathState {
