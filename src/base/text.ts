@@ -25,14 +25,14 @@ export function byteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }
 
-/** Returns the words of a list that is written as one text. Line ends and repeated spaces do not matter. */
-export function words(list: string): readonly string[] {
-  return list.trim().split(/\s+/);
-}
-
 /** Replaces each run of white space by one space, for lists in which each item takes one line. */
 export function collapseWhitespace(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
+}
+
+/** Returns the names that a text lists, separated by white space. */
+export function listNames(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
 }
 
 /** Removes the quotes around a text. Files with `NAME="value"` that no shell reads leave them there. */

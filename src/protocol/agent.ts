@@ -50,7 +50,7 @@ export interface AgentProblem {
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof EFFORTS)[number];
 
-/** Limits that a definition may ask for. The smallest of configuration, definition and call applies. */
+/** Caps that a definition may ask for; the smallest of config, definition and call wins. */
 export interface AgentLimits {
   readonly maxTurns?: number;
   readonly maxTokens?: number;

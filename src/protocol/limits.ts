@@ -1,53 +1,5 @@
 import type { OutputShare } from './model.ts';
 
-/** One limit that a user can set on the work of tasks. */
-export interface LimitRow {
-  /** `task`: the limit applies to one task with all tasks below it. `tree`: it applies to a whole tree. */
-  readonly scope: 'task' | 'tree';
-  /** The amount that the limit bounds. */
-  readonly measure: 'tokens' | 'costUsd' | 'turns' | 'toolBytes' | 'wallMs' | 'tasks' | 'commands';
-  /** The field of `TaskLimits` for a task, of `EngineSettings` for a tree. */
-  readonly field: string;
-  /** The configuration key that sets the limit. */
-  readonly key: string;
-  /** The command line flag that sets this key; null if there is none. */
-  readonly flag: string | null;
-}
-
-/** All limits that a user can set, by the name under which events and messages report them. */
-export const LIMITS = {
-  max_turns: limit('task', 'turns', 'maxTurns', 'task_tool.max_turns', null),
-  max_tokens: limit('task', 'tokens', 'maxTokens', 'task_tool.max_tokens', null),
-  max_cost_usd: limit('task', 'costUsd', 'maxCostUsd', 'task_tool.max_cost_usd', null),
-  max_tool_bytes: limit('task', 'toolBytes', 'maxToolBytes', 'task_tool.max_tool_bytes', null),
-  task_wall_seconds: limit('task', 'wallMs', 'wallMs', 'task_tool.task_wall_seconds', null),
-  tree_tokens: limit('tree', 'tokens', 'treeTokens', 'budget.tree_tokens', 'max-tokens'),
-  tree_cost_usd: limit('tree', 'costUsd', 'treeCostUsd', 'budget.tree_cost_usd', 'max-cost-usd'),
-  tree_turns: limit('tree', 'turns', 'treeTurns', 'budget.tree_turns', null),
-  tree_tool_bytes: limit('tree', 'toolBytes', 'treeToolBytes', 'budget.tree_tool_bytes', null),
-  tree_wall_seconds: limit(
-    'tree',
-    'wallMs',
-    'treeWallMs',
-    'budget.tree_wall_seconds',
-    'max-wall-seconds',
-  ),
-  max_tasks: limit('tree', 'tasks', 'maxTasks', 'task_tool.max_tasks', 'max-tasks'),
-  max_processes: limit('tree', 'commands', 'maxProcesses', 'budget.max_processes', null),
-};
-
-/** Builds a row. The fields keep their literal types. */
-function limit<
-  Scope extends LimitRow['scope'],
-  Measure extends LimitRow['measure'],
-  Field extends string,
->(scope: Scope, measure: Measure, field: Field, key: string, flag: string | null) {
-  return { scope, measure, field, key, flag } satisfies LimitRow;
-}
-
-/** The name of a limit that a user can set. */
-export type LimitName = keyof typeof LIMITS;
-
 /** A limit that a task has reached, for the event and for error messages. */
 export interface LimitHit {
   /** The name by which the user sets the limit: `max_turns`, `tree_tokens`, … */
@@ -66,3 +18,51 @@ export interface LimitHit {
   /** The model without a known price, as `provider/id`, if that keeps a cap on cost from acting. */
   readonly unpriced?: string;
 }
+
+/** One limit that a user can set on the work of tasks. */
+export interface LimitRow {
+  /** `task`: the limit applies to one task with all tasks below it. `tree`: it applies to a whole tree. */
+  readonly scope: 'task' | 'tree';
+  /** The amount that the limit bounds. */
+  readonly measure: 'tokens' | 'costUsd' | 'turns' | 'toolBytes' | 'wallMs' | 'tasks' | 'commands';
+  /** The field of `TaskLimits` for a task, of `EngineSettings` for a tree. */
+  readonly field: string;
+  /** The configuration key that sets the limit. */
+  readonly key: string;
+  /** The command line flag that sets this key, if there is one. */
+  readonly flag?: string;
+}
+
+/** All limits that a user can set, by the name under which events and messages report them. */
+export const LIMITS = {
+  max_turns: limit('task', 'turns', 'maxTurns', 'task_tool.max_turns'),
+  max_tokens: limit('task', 'tokens', 'maxTokens', 'task_tool.max_tokens'),
+  max_cost_usd: limit('task', 'costUsd', 'maxCostUsd', 'task_tool.max_cost_usd'),
+  max_tool_bytes: limit('task', 'toolBytes', 'maxToolBytes', 'task_tool.max_tool_bytes'),
+  task_wall_seconds: limit('task', 'wallMs', 'wallMs', 'task_tool.task_wall_seconds'),
+  tree_tokens: limit('tree', 'tokens', 'treeTokens', 'budget.tree_tokens', 'max-tokens'),
+  tree_cost_usd: limit('tree', 'costUsd', 'treeCostUsd', 'budget.tree_cost_usd', 'max-cost-usd'),
+  tree_turns: limit('tree', 'turns', 'treeTurns', 'budget.tree_turns'),
+  tree_tool_bytes: limit('tree', 'toolBytes', 'treeToolBytes', 'budget.tree_tool_bytes'),
+  tree_wall_seconds: limit(
+    'tree',
+    'wallMs',
+    'treeWallMs',
+    'budget.tree_wall_seconds',
+    'max-wall-seconds',
+  ),
+  max_tasks: limit('tree', 'tasks', 'maxTasks', 'task_tool.max_tasks', 'max-tasks'),
+  max_processes: limit('tree', 'commands', 'maxProcesses', 'budget.max_processes'),
+};
+
+/** Builds a row. The fields keep their literal types. */
+function limit<
+  Scope extends LimitRow['scope'],
+  Measure extends LimitRow['measure'],
+  Field extends string,
+>(scope: Scope, measure: Measure, field: Field, key: string, flag?: string) {
+  return { scope, measure, field, key, ...(flag === undefined ? {} : { flag }) } satisfies LimitRow;
+}
+
+/** The name of a limit that a user can set. */
+export type LimitName = keyof typeof LIMITS;

@@ -1,8 +1,8 @@
-import { words } from '../base/text.ts';
+import { listNames } from '../base/text.ts';
 
 type SpecifierKind = 'command' | 'path' | 'domain' | 'agent' | 'skill';
 
-const FILE_TOOLS = words(
+const FILE_TOOLS = listNames(
   'Read Write Edit MultiEdit LS Glob Grep FileInfo FindPlaces MoveFile DeleteFile',
 );
 

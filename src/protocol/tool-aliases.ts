@@ -1,5 +1,5 @@
 import { lazy } from '../base/lazy.ts';
-import { words } from '../base/text.ts';
+import { listNames } from '../base/text.ts';
 import type { ToolLimit } from './agent.ts';
 import { CORE_TOOLS, TOOL_NAMES } from './tool-names.ts';
 
@@ -92,7 +92,7 @@ const EXACT = lazy(
     new Map([
       ...TOOL_NAMES.map((name) => [name, name] as const),
       ...Object.entries(ALIASES).flatMap(([name, aliases]) =>
-        words(aliases).map((alias) => [alias, name] as const),
+        listNames(aliases).map((alias) => [alias, name] as const),
       ),
     ]),
 );

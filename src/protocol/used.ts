@@ -19,8 +19,8 @@ export interface AnswerUsage {
   readonly estimated?: EstimatedUsage;
 }
 
-/** The details of a complete answer. */
-export interface FinishedAnswer extends AnswerUsage {
+/** The details that the log records of a complete answer. */
+export interface LoggedAnswer extends AnswerUsage {
   readonly turn: number;
   readonly costUsd: number | null;
   readonly reason: FinishReason;

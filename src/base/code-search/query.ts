@@ -1,6 +1,6 @@
 import type { FileKind } from '../code/file-kind.ts';
 import { findSpellings, STOP_WORDS, WEAK_WORDS } from '../code/vocabulary.ts';
-import { words } from '../text.ts';
+import { listNames } from '../text.ts';
 import { splitIdentifier, stem } from '../word-stems.ts';
 
 /** One thing that a question asks for. Any of its stems matches it. */
@@ -33,7 +33,7 @@ const PATH =
   /(?:[\w@.~[\]-]+\/)+[\w@.[\]-]*\w|\b[\w-]+(?:\.[\w-]+)*\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|sql|vue|svelte|json|ya?ml|toml|md|lock|html|css|proto)\b/g;
 /** Stop words of a question that carry meaning in code and in the subject of a change. */
 const CODE_WORDS = new Set(
-  words(`help point find repository repo workspace try right same exist exists once even over under
+  listNames(`help point find repository repo workspace try right same exist exists once even over under
   down off`),
 );
 const NAME_WEIGHT = 1.2;
@@ -45,7 +45,7 @@ const MAX_QUESTION_CHARS = 6000;
 
 /** Verbs of changes and words of complaints, which occur in reports of all faults. */
 const CHANGE_WORDS = new Set(
-  words(`bug bugs issues problem problems fixing adding allow allows allowed avoid avoids ensure ensures
+  listNames(`bug bugs issues problem problems fixing adding allow allows allowed avoid avoids ensure ensures
   prevent prevents resolve resolves resolved correct correctly incorrect incorrectly wrongly properly
   proper improve improved supports respect respects possible potential possibly missing unnecessary
   unexpected minor small regression broken break breaks breaking remove removed removes changes make

@@ -1,9 +1,9 @@
-import { words } from '../text.ts';
+import { listNames } from '../text.ts';
 import { stem } from '../word-stems.ts';
 
 /** Words that say nothing about what a question looks for. Lower case. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
-  words(`a about above after again all also am an and any anything anyone are as at be because been before
+  listNames(`a about above after again all also am an and any anything anyone are as at be because been before
   being below between both but by can could did do does doing done down during each either else etc
   even ever every exactly few find following for from further get gets give given gives going got had
   has have having he help her here him his how i if in inside into is it its itself just know let like
@@ -19,7 +19,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
 
 /** Words common to most questions about code. They count little beside any other word. */
 export const WEAK_WORDS: ReadonlySet<string> = new Set(
-  words(`code file files function functions class classes method methods module modules logic handle
+  listNames(`code file files function functions class classes method methods module modules logic handle
   handled handles handling handler implement implemented implements implementation define defined
   defines definition declared declare work works working fix fixed fixes bug bugs issue issues add
   adds added change changes changed support update updated new wrong line lines main set sets
@@ -118,7 +118,7 @@ export function findSpellings(word: string): readonly string[] | undefined {
 function groups(table: string): ReadonlyMap<string, readonly string[]> {
   const byStem = new Map<string, readonly string[]>();
   for (const line of table.trim().split('\n')) {
-    const group = words(line);
+    const group = listNames(line);
     for (const word of group) if (!byStem.has(stem(word))) byStem.set(stem(word), group);
   }
   return byStem;

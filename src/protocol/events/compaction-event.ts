@@ -1,6 +1,6 @@
 import type { OutputCap } from '../output-cap.ts';
 import type { AssistantMessage } from '../message.ts';
-import type { FinishedAnswer } from '../used.ts';
+import type { LoggedAnswer } from '../used.ts';
 
 /** A result that is removed from the conversation, and the line that replaces it. */
 export interface ClearedCall {
@@ -51,7 +51,7 @@ export type CompactionEvent =
       readonly of?: string;
     }
   /** The summary has arrived and replaces the messages that it summarizes. */
-  | (FinishedAnswer & {
+  | (LoggedAnswer & {
       readonly type: 'context.summarised';
       readonly summary: string;
       readonly size: ContextSize;
@@ -62,7 +62,7 @@ export type CompactionEvent =
       readonly nonce?: string;
     })
   /** The answer cannot be used as a summary, for the reason in `because`. */
-  | (FinishedAnswer & {
+  | (LoggedAnswer & {
       readonly type: 'summary.refused';
       readonly because: string;
       readonly message: AssistantMessage;

@@ -15,7 +15,7 @@ import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from '../result.ts'
 import type { FileLeft, Rewound } from './rewound.ts';
 import type { LoopSettings, TaskLimits, TaskSpec } from '../task.ts';
 import type { CallDetails, FileChange, FileSeen, TodoItem } from '../tool.ts';
-import type { AnswerUsage, FinishedAnswer } from '../used.ts';
+import type { AnswerUsage, LoggedAnswer } from '../used.ts';
 
 /**
  * The version of the log format that this code writes. Older versions replay; newer ones are refused. Version 2
@@ -177,7 +177,7 @@ export type EventBody =
       readonly repairs?: Repairs;
     })
   /** The model has answered. */
-  | (FinishedAnswer & {
+  | (LoggedAnswer & {
       readonly type: 'turn.ended';
       readonly message: AssistantMessage;
       /** Repairs in the answer. Default: none, also in older logs. */

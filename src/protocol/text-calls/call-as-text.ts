@@ -1,5 +1,5 @@
 import { lazy } from '../../base/lazy.ts';
-import { words } from '../../base/text.ts';
+import { listNames } from '../../base/text.ts';
 import { CALL_FORMS, CALL_WRAPPERS, type CallForm } from './forms.ts';
 import { matches, skipSpace } from './json-calls.ts';
 import { canonicalToolName } from '../tool-aliases.ts';
@@ -31,7 +31,7 @@ const MAX_READ_IN_VAIN = 8_000_000;
 const MIN_TRIES = 8;
 
 /** Tokens for the end of a message, which servers that do not know the model pass on as text. */
-const END_TOKENS = words(`
+const END_TOKENS = listNames(`
   <|im_end|> <|eot_id|> <|eom_id|> <|endoftext|> <|end_of_text|> <|call|> <|end|> <|return|>
   <|observation|> <|user|> <｜end▁of▁sentence｜> <end_of_turn> <turn|> [e~[ </s>
 `);

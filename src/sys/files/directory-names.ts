@@ -1,31 +1,28 @@
-import { opendirSync } from 'node:fs';
+import { opendirSync, type Dirent } from 'node:fs';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { systemErrorCode } from '../../base/errors.ts';
 
-const MAX_SUGGESTED = 2000;
+const MAX_ENTRIES = 2000;
+
+/** Yields the entries of a directory one by one, so that a huge directory need not be read to its end. */
+export function* directoryEntries(directory: string): Generator<Dirent, void, undefined> {
+  const opened = opendirSync(directory);
+  using _close = atScopeEnd(() => opened.closeSync());
+  for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) yield entry;
+}
 
 /** Returns the first 2,000 names in a directory, for suggestions; empty if the directory cannot be read. */
-export function firstDirectoryNames(directory: string): readonly string[] {
+export function firstDirectoryNames(directory: string): string[] {
   try {
-    return readFirstNames(directory, MAX_SUGGESTED);
+    const names: string[] = [];
+    for (const { name } of directoryEntries(directory)) {
+      names.push(name);
+      if (names.length === MAX_ENTRIES) break;
+    }
+    return names;
   } catch (thrown) {
-    // A suggestion is a courtesy, and a directory that cannot be read has none to give.
+    // A suggestion is a courtesy: without a readable directory there is none to give.
     if (systemErrorCode(thrown) !== undefined) return [];
     throw thrown;
   }
-}
-
-/** Returns at most so many names of a directory, whatever its size. Throws the error of the system. */
-export function readFirstNames(directory: string, most: number): readonly string[] {
-  const names: string[] = [];
-  const opened = opendirSync(directory);
-  try {
-    while (names.length < most) {
-      const entry = opened.readSync();
-      if (entry === null) break;
-      names.push(entry.name);
-    }
-  } finally {
-    opened.closeSync();
-  }
-  return names;
 }

@@ -25,7 +25,7 @@ export function readDirectoryNames(directory: string): readonly string[] | null 
 }
 
 /** Returns the entries of a directory with their types; empty if it cannot be listed. */
-export function directoryEntries(directory: string): readonly Dirent[] {
+export function readDirectoryEntries(directory: string): readonly Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
   } catch {

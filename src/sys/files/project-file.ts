@@ -1,5 +1,6 @@
 import { closeSync, lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
 import { holdDirectory, type HeldDirectory } from './held-directory.ts';
 import { openHeldFile } from './open-in-roots.ts';
@@ -171,13 +172,10 @@ function readRegular(
   // Trust depends on the content, so other names of the file (hard links) do no harm.
   const judged = new Map([[real, { real, mayHaveOtherNames: true }]]);
   const { fd } = openHeldFile(directory, real, { roots: [boundary], judged });
-  try {
-    const bytes = readWithLimit(fd, maxBytes);
-    if (bytes !== undefined) return bytes;
-    throw new Refusal('too-large', `Larger than the limit of ${maxBytes} bytes.`);
-  } finally {
-    closeSync(fd);
-  }
+  using _close = atScopeEnd(() => closeSync(fd));
+  const bytes = readWithLimit(fd, maxBytes);
+  if (bytes !== undefined) return bytes;
+  throw new Refusal('too-large', `Larger than the limit of ${maxBytes} bytes.`);
 }
 
 function refusal(thrown: unknown): ProjectFileReading {

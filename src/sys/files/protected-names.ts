@@ -1,4 +1,4 @@
-import { words } from '../../base/text.ts';
+import { listNames } from '../../base/text.ts';
 
 /**
  * Files and directories of a workspace that make programs run by themselves, or that change what an agent may
@@ -12,18 +12,18 @@ import { words } from '../../base/text.ts';
  */
 export const PROTECTED_PATHS: readonly string[] = [
   // Version control, and the programs that it runs. Commands may write to `.git` except for the paths below.
-  ...words('.git .gitmodules .gitattributes .gitconfig .config/git'),
+  ...listNames('.git .gitmodules .gitattributes .gitconfig .config/git'),
   // Usual directories for `core.hooksPath`, which is mostly set by hand after cloning. Names without a dot are
   // also used for ordinary sources. They are protected if a repository's configuration names them
   // (control-paths.ts).
-  ...words(`
+  ...listNames(`
     .githooks .git-hooks .hooks .husky .hg .hgrc .svn .jj .pre-commit-config.yaml
     .pre-commit-config.yml .pre-commit-hooks.yaml .lefthook .lefthook.yml .lefthook.yaml
     lefthook.yml lefthook.yaml lefthook-local.yml .overcommit.yml .simple-git-hooks.json
     .simple-git-hooks.js .simple-git-hooks.cjs
   `),
   // Agents: definitions, skills, hooks, servers, settings.
-  ...words(`
+  ...listNames(`
     .muster .gen .claude .claude.json .claude-plugin .agents .agent .mcp.json subagent.md
     .github/agents .github/chatmodes .github/hooks .github/skills .copilot .opencode
     .config/opencode opencode.json opencode.jsonc .gemini .qwen .codex .cursor .factory .kiro
@@ -32,12 +32,12 @@ export const PROTECTED_PATHS: readonly string[] = [
     .junie .trae .tabnine .aider.conf.yml
   `),
   // Editors and debuggers.
-  ...words(`
+  ...listNames(`
     .vscode .idea .fleet .zed .devcontainer .devcontainer.json .vimrc .gvimrc .exrc .nvimrc
     .nvim.lua .lvimrc .emacs .emacs.d .dir-locals.el .gdbinit .lldbinit
   `),
   // Shells, and files that they load when a directory is entered.
-  ...words(`
+  ...listNames(`
     .envrc .direnvrc .autoenv .mise.toml mise.toml .mise .bashrc .bash_profile .bash_login
     .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc
     .cshrc .tcshrc .login .xonshrc .inputrc .config/fish .config/nushell .tmux.conf .screenrc
@@ -45,7 +45,7 @@ export const PROTECTED_PATHS: readonly string[] = [
     library/launchagents
   `),
   // Package managers and tools that read settings from the directory in which they are started.
-  ...words(`
+  ...listNames(`
     .npmrc .pnpmfile.cjs .pnpmfile.mjs .yarnrc .yarnrc.yml .yarnrc.yaml .yarn/plugins
     .yarn/releases bunfig.toml .cargo/config .cargo/config.toml .mvn .ripgreprc .curlrc .wgetrc
     .psqlrc .sqliterc .irbrc .pryrc .pdbrc .rprofile sitecustomize.py usercustomize.py
@@ -67,6 +67,6 @@ export function isProtectedName(name: string): boolean {
  * Entries of a git directory that even a command which may use git must not write; git manages everything else
  * in it. Tools that write files may write nothing in a git directory.
  */
-export const PROTECTED_IN_GIT_DIRECTORY: readonly string[] = words(
+export const PROTECTED_IN_GIT_DIRECTORY: readonly string[] = listNames(
   'hooks config config.worktree info/attributes commondir modules',
 );

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { directoryEntries } from './path-lookup.ts';
+import { readDirectoryEntries } from './path-lookup.ts';
 
 /** An entry that the scan has found. */
 export interface SubtreeEntry {
@@ -62,7 +62,7 @@ export async function findInSubtree(
 }
 
 function entriesOf(directory: string): readonly SubtreeEntry[] {
-  return directoryEntries(directory).map((entry) => ({
+  return readDirectoryEntries(directory).map((entry) => ({
     path: join(directory, entry.name),
     isDirectory: entry.isDirectory(),
     isLink: entry.isSymbolicLink(),

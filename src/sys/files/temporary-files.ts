@@ -1,7 +1,7 @@
 import { lstatSync, rmSync } from 'node:fs';
 import { newId } from '../../base/ids.ts';
 import { systemErrorCode } from '../../base/errors.ts';
-import { readFirstNames } from './directory-names.ts';
+import { directoryEntries } from './directory-names.ts';
 import type { HeldDirectory } from './held-directory.ts';
 
 const NAME = /^\.muster-[a-z0-9]{8,32}\.tmp$/;
@@ -22,8 +22,7 @@ const swept = new Set<string>();
 export function sweepTemporaries(directory: HeldDirectory): void {
   try {
     if (isFirstSweep(directory)) {
-      const names = readFirstNames(directory.at('.'), MAX_ENTRIES);
-      for (const name of names) if (NAME.test(name)) removeAbandoned(directory.at(name));
+      for (const name of temporariesIn(directory)) removeAbandoned(directory.at(name));
     }
   } catch (thrown) {
     // Remaining files do no harm, and the write itself has succeeded.
@@ -39,6 +38,17 @@ function isFirstSweep(directory: HeldDirectory): boolean {
   if (swept.size >= MAX_SWEPT) swept.clear();
   swept.add(identity);
   return true;
+}
+
+function temporariesIn(directory: HeldDirectory): readonly string[] {
+  const names: string[] = [];
+  let seen = 0;
+  for (const { name } of directoryEntries(directory.at('.'))) {
+    if (NAME.test(name)) names.push(name);
+    seen += 1;
+    if (seen === MAX_ENTRIES) break;
+  }
+  return names;
 }
 
 function removeAbandoned(path: string): void {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { words } from '../../base/text.ts';
+import { listNames } from '../../base/text.ts';
 import { parseGitConfig } from './config-file.ts';
 import { readGitFile } from './read-git-file.ts';
 import type { Repository } from './repository.ts';
@@ -11,7 +11,7 @@ const MAX_BYTES = 256 * 1024;
  * setting could make even a read-only git command run something.
  */
 const HARMLESS: ReadonlySet<string> = new Set(
-  words(`
+  listNames(`
     core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase
     core.precomposeunicode core.symlinks core.autocrlf core.eol core.safecrlf core.abbrev
     core.quotepath core.longpaths core.untrackedcache remote.url remote.fetch remote.pushurl
@@ -51,7 +51,7 @@ export function findUnsafeSetting(
 
 /** Settings that git commands add or change in daily work. */
 const DAILY: ReadonlySet<string> = new Set([
-  ...words('submodule.url submodule.active submodule.branch'),
+  ...listNames('submodule.url submodule.active submodule.branch'),
   ...HARMLESS,
 ]);
 /** Settings that name the destination of work. New ones may be added, but none may be changed. */

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { words } from '../../base/text.ts';
+import { listNames } from '../../base/text.ts';
 import { isInside } from '../files/paths.ts';
 import { resolveConfiguredPaths, readGitConfiguration } from './configuration.ts';
 import type { Repository } from './repository.ts';
 
 /** The names of hooks (githooks(5)). */
-const HOOKS = words(`
+const HOOKS = listNames(`
   applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg
   commit-msg post-commit pre-rebase post-checkout post-merge pre-push pre-receive update
   proc-receive post-receive post-update reference-transaction push-to-checkout pre-auto-gc

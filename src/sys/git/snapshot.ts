@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
-import { words } from '../../base/text.ts';
+import { listNames } from '../../base/text.ts';
 import type { Environment } from '../env.ts';
 import { buildGitEnvironment } from './git-environment.ts';
 import { stdioWithoutInherited } from '../processes/inherited-descriptors.ts';
@@ -42,7 +42,7 @@ wait`;
 
 /** Settings without an effect here: the environment overrides them, or they concern submodules. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set(
-  words(`
+  listNames(`
     core.fsmonitor core.hookspath core.worktree core.pager core.editor extensions.worktreeconfig
     extensions.objectformat submodule.active submodule.url
   `),

@@ -1,5 +1,5 @@
 import { delimiter, isAbsolute } from 'node:path';
-import { words } from '../../base/text.ts';
+import { listNames } from '../../base/text.ts';
 import type { Environment } from '../env.ts';
 import { buildGitEnvironment, type GitLimits } from '../git/git-environment.ts';
 
@@ -112,7 +112,7 @@ export function buildCommandPath(own: Environment): string {
 }
 
 /** Variables that name certificates that the user trusts, in the programs that read them. */
-const CERTIFICATES = words(`
+const CERTIFICATES = listNames(`
   SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS npm_config_cafile CURL_CA_BUNDLE GIT_SSL_CAINFO
   REQUESTS_CA_BUNDLE PIP_CERT CARGO_HTTP_CAINFO DENO_CERT AWS_CA_BUNDLE NIX_SSL_CERT_FILE
 `);

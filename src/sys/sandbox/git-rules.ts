@@ -4,7 +4,7 @@ import { parseGitConfig } from '../git/config-file.ts';
 import { readGitFile } from '../git/read-git-file.ts';
 import { findRepository, readGitText, type Repository } from '../git/repository.ts';
 import { isInside } from '../files/paths.ts';
-import { directoryEntries, lstatIfPresent, realPathIfPresent } from '../files/path-lookup.ts';
+import { readDirectoryEntries, lstatIfPresent, realPathIfPresent } from '../files/path-lookup.ts';
 import type { GuardedPaths, PathRule } from './plan.ts';
 
 /**
@@ -137,7 +137,7 @@ export function listSubmoduleRepositories(directory: string): readonly string[] 
 }
 
 function directoriesIn(path: string): readonly string[] {
-  return directoryEntries(path)
+  return readDirectoryEntries(path)
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
 }

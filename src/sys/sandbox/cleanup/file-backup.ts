@@ -9,13 +9,14 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import { atScopeEnd } from '../../../base/at-scope-end.ts';
 import { errorMessage, systemErrorCode } from '../../../base/errors.ts';
 import { newId } from '../../../base/ids.ts';
 import { addsOnlyHarmlessSettings } from '../../git/config-check.ts';
 import { holdDirectory } from '../../files/held-directory.ts';
 import { isOwnWrite } from '../../files/own-writes.ts';
 import { isInside } from '../../files/paths.ts';
-import { listFiles, readEntryContent, type EntryContent } from './file-content.ts';
+import { listFilesBelow, readEntryContent, type EntryContent } from './file-content.ts';
 import { existsWithoutLinks, findFirstLink, lstatIfPresent } from '../../files/path-lookup.ts';
 import type { FindCommitted } from './new-entries.ts';
 import { quarantineEntry } from './quarantine.ts';
@@ -148,7 +149,7 @@ export class ProtectedFileBackup {
 }
 
 function filesOf({ trees, configurations, links }: GitWritablePaths): Files | null {
-  const found = listFiles([...trees, ...configurations, ...links], MOST_FILES);
+  const found = listFilesBelow([...trees, ...configurations, ...links], MOST_FILES);
   const files = new Map<string, EntryContent>();
   let bytes = 0;
   for (const { path } of found ?? []) {
@@ -191,12 +192,9 @@ function write({ path, kind, content, mode }: EntryContent): void {
   else {
     const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
     const file = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-    try {
-      for (let at = 0; at < content.length;) at += writeSync(file, content, at);
-      fchmodSync(file, mode);
-    } finally {
-      closeSync(file);
-    }
+    using _close = atScopeEnd(() => closeSync(file));
+    for (let at = 0; at < content.length;) at += writeSync(file, content, at);
+    fchmodSync(file, mode);
   }
   renameSync(draft, parent.at(basename(path)));
 }

@@ -16,7 +16,7 @@ export interface EntryContent {
 }
 
 /** A file or link that exists. */
-export interface FoundFile {
+export interface ExistingFile {
   /** Absolute. */
   readonly path: string;
   readonly stats: Stats;
@@ -51,8 +51,11 @@ function linkTarget(link: string): Buffer | null {
  * Lists the files and links at or below the paths. Returns null if there are more than `most`, or if a directory
  * cannot be listed. Missing paths are left out.
  */
-export function listFiles(paths: readonly string[], most: number): readonly FoundFile[] | null {
-  const files: FoundFile[] = [];
+export function listFilesBelow(
+  paths: readonly string[],
+  most: number,
+): readonly ExistingFile[] | null {
+  const files: ExistingFile[] = [];
   const waiting = [...paths];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const stats = lstatIfPresent(path);

@@ -1,5 +1,5 @@
 import { delimiter, join } from 'node:path';
-import { words } from '../../../base/text.ts';
+import { listNames } from '../../../base/text.ts';
 import { readGitConfiguration } from '../../git/configuration.ts';
 import { findUnsafeSetting } from '../../git/config-check.ts';
 import { findLocalRepository, readRemoteUrls } from '../../git/remotes.ts';
@@ -14,7 +14,7 @@ import { isWritable, type PathRule } from '../plan.ts';
 
 /** Settings that name no program and are common in repositories with submodules. */
 const OF_SUBMODULES = new Set(
-  words(`
+  listNames(`
     submodule.url submodule.active submodule.alternatelocation submodule.alternateerrorstrategy
     core.worktree core.sparsecheckout core.sparsecheckoutcone extensions.partialclone
     remote.promisor remote.partialclonefilter

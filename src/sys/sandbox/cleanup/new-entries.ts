@@ -3,7 +3,12 @@ import { basename, join } from 'node:path';
 import { isPlainRepository } from '../../git/plain-repository.ts';
 import { isOwnWrite } from '../../files/own-writes.ts';
 import { isProtectedName } from '../../files/protected-names.ts';
-import { listFiles, readEntryContent, type EntryContent, type FoundFile } from './file-content.ts';
+import {
+  listFilesBelow,
+  readEntryContent,
+  type EntryContent,
+  type ExistingFile,
+} from './file-content.ts';
 import { findFirstLink, lstatIfPresent, directoryNames } from '../../files/path-lookup.ts';
 import { quarantineEntry } from './quarantine.ts';
 
@@ -108,7 +113,7 @@ export class NewEntries {
       .map((path) => findFirstLink(path) ?? path);
     const paths = new Set([...made, ...named.filter((path) => findFirstLink(path) === undefined)]);
     return [...paths].flatMap((path) => {
-      const files = listFiles([path], MOST_FILES);
+      const files = listFilesBelow([path], MOST_FILES);
       return files?.length === 0 && lstatIfPresent(path) === undefined ? [] : [{ path, files }];
     });
   }
@@ -123,7 +128,7 @@ export class NewEntries {
     return removed.flatMap((each) => quarantineEntry(each, this.directory) ?? []);
   }
 
-  private mayStay({ path, stats }: FoundFile): boolean {
+  private mayStay({ path, stats }: ExistingFile): boolean {
     return this.accepted.get(path) === stats.ctimeMs || isOwnWrite(path, stats);
   }
 }
@@ -133,5 +138,5 @@ interface NewEntry {
   /**
    * The file itself, or all files below a directory; null if there are too many or some cannot be inspected.
    */
-  readonly files: readonly FoundFile[] | null;
+  readonly files: readonly ExistingFile[] | null;
 }

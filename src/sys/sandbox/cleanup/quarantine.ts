@@ -12,6 +12,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { atScopeEnd } from '../../../base/at-scope-end.ts';
 import { errorMessage, systemErrorCode } from '../../../base/errors.ts';
 import { newId } from '../../../base/ids.ts';
 import { holdDirectory, type HeldDirectory } from '../../files/held-directory.ts';
@@ -94,11 +95,8 @@ function open(path: string): void {
   if (!lstatSync(path).isDirectory()) return;
   const { O_DIRECTORY, O_NOFOLLOW } = constants;
   const descriptor = openSync(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-  try {
-    chmodSync(`/proc/self/fd/${descriptor}`, fstatSync(descriptor).mode | OWNER);
-  } finally {
-    closeSync(descriptor);
-  }
+  using _close = atScopeEnd(() => closeSync(descriptor));
+  chmodSync(`/proc/self/fd/${descriptor}`, fstatSync(descriptor).mode | OWNER);
 }
 
 /** Returns a name that no program obeys. */
