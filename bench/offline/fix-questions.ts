@@ -1,5 +1,5 @@
 import { fileKind } from '../../src/base/code/file-kind.ts';
-import { detectLanguage } from '../../src/base/code/language.ts';
+import { detectLanguage } from '../../src/base/code/file-kind.ts';
 import type { LocationQuestion } from './question-file.ts';
 
 const FIX =

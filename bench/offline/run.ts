@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fileKind } from '../../src/base/code/file-kind.ts';
-import { detectLanguage } from '../../src/base/code/language.ts';
+import { detectLanguage } from '../../src/base/code/file-kind.ts';
 import { readQuery } from '../../src/base/code-search/query.ts';
 import { countTerms, rankLocations } from '../../src/base/code-search/rank.ts';
 import { TermFinder } from '../../src/base/code-search/term-finder.ts';

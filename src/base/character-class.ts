@@ -5,9 +5,9 @@ export type CharacterClass =
   | 'digit'
   | 'lower'
   | 'upper'
-  /** ASCII that is none of the above. */
+  /** Any other ASCII character. */
   | 'sign'
-  /** Letters of Latin with accents: they stand in words with those of ASCII. */
+  /** Latin letters with accents, which occur in the same words as ASCII letters. */
   | 'accented'
   | ScriptKind;
 
@@ -30,7 +30,7 @@ export function classifyCharacter(unit: number): CharacterClass {
   const ascii = ASCII[unit];
   if (ascii !== undefined) return ascii;
   if (unit < 0x250) return unit < 0xc0 || unit === 0xd7 || unit === 0xf7 ? 'symbol' : 'accented';
-  // The first end above the unit is that of its block: they stand in order.
+  // Blocks are sorted, so the first end above the unit belongs to its block.
   for (const block of BLOCKS) if (unit < block[0]) return block[1];
   return 'symbol';
 }

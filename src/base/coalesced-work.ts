@@ -20,7 +20,7 @@ export class CoalescedWork {
   }
 
   private async later(running: Promise<void>): Promise<void> {
-    // Who asked for it hears of its failure.
+    // Whoever requested that run gets its error.
     await running.catch(() => {});
     this.next = null;
     await this.begin();

@@ -1,14 +1,13 @@
-import { decodeCharacterAt, isIgnorable, isLineEnd, isSpace } from './disguised-text.ts';
 import { lazy } from './lazy.ts';
 
 /**
- * The mark that is put into look-alikes of control tags and role markers, where a model would take outside text
- * for words of its system: `<¦system-reminder>`, `¦Human:`. The character is rare, so that it can be removed
- * again without harm; a look-alike that contains it already gets another one.
+ * The mark that is put into look-alikes of control tags and role markers, so that a model does not take outside text
+ * for text of its system: `<¦system-reminder>`, `¦Human:`. The character is rare, so that it can be removed
+ * again without harm. A look-alike that already contains it gets another one.
  */
 const TAG_MARK = '¦';
 
-/** Letters alone, lower case: `-`, `_` and white space within a name do not count. */
+/** Names of control tags in lower case, without the `-`, `_` and white space that they may contain. */
 const TAG_NAMES: ReadonlySet<string> = new Set(
   (
     'system systemreminder systemmessage systemprompt systeminstruction systeminstructions sys ' +
@@ -18,15 +17,15 @@ const TAG_NAMES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 const ROLE_NAMES: ReadonlySet<string> = new Set(['human', 'assistant']);
-/** Common words: role markers only with a capital, after a blank line. */
+/** Common words, which are role markers only with a capital letter and after a blank line. */
 const LATE_ROLE_NAMES: ReadonlySet<string> = new Set(['system', 'user']);
 
 const TAG_STARTS = startsOf(TAG_NAMES);
 const ROLE_STARTS = startsOf(new Set([...ROLE_NAMES, ...LATE_ROLE_NAMES]));
 
-/** `<` as an entity (of an entity), or as an escape in JSON. */
+/** Matches `<` as an entity (of an entity), or as an escape in JSON. */
 const OPENER = /&(?:amp;)*(?:lt|#0*60|#x0*3c);?|\\u\{?0*3c\}?|\\x3c/iy;
-/** `<|im_start|>` and its like: read behind the `<`. */
+/** Matches the rest of `<|im_start|>` and similar tokens after the `<`. */
 const SPECIAL_TOKEN = lazy(() => /[|｜]\p{DI}{0,9}[\p{L}\p{N}_▁]{1,40}[|｜]/uy);
 const BLANK = 0x20;
 
@@ -42,7 +41,7 @@ const LOOKS = Uint8Array.from({ length: 0x80 }, (_, code) => {
 
 const TAG_END = /^[>/:&\\＞]/;
 
-/** Marks every look-alike in an outside text. `unescapeTags` undoes it exactly. Linear time. */
+/** Marks every look-alike in an outside text, in linear time. `unescapeTags` restores the text exactly. */
 export function escapeTags(text: string): string {
   const places = lookAlikes(text);
   if (places.length === 0) return text;
@@ -68,14 +67,17 @@ export function unescapeTags(text: string): string {
   return bare + text.slice(done);
 }
 
-/** Rising places where a mark goes: behind the `<` of a tag, at the start of a role marker's line. */
+/**
+ * Returns the rising indexes at which a mark belongs: after the `<` of a tag, at the start of a role marker's
+ * line.
+ */
 function lookAlikes(text: string): readonly number[] {
   const places: number[] = [];
   if (isRole(text, 0, 0)) places.push(0);
   let lineStart = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    // Letters, digits and most of what stands in code.
+    // These are letters, digits and most other characters of code.
     if (code > 0x3c ? code < 0x80 && code !== 0x5c : code > 0x0d && code < 0x3c && code !== 0x26) {
       continue;
     }
@@ -92,13 +94,13 @@ function lookAlikes(text: string): readonly number[] {
   return places;
 }
 
-/** UTF-16 units of the `<` that stands here; 0: none does. */
+/** Returns the length of the `<` at an index in UTF-16 units; 0 if there is none. */
 function openerLength(text: string, at: number, code: number): number {
-  // Itself, full-width and small.
+  // The character itself, its full-width form and its small form.
   if (code === 0x3c || code === 0xff1c || code === 0xfe64) return 1;
   if (code !== 0x26 && code !== 0x5c) return 0;
   const next = text.charCodeAt(at + 1) | 0x20;
-  // `#`, `a`, `l`, `u` and `x` go on; what else `&` and `\` begin is most of what there is.
+  // An entity or escape of `<` continues with `#`, `a`, `l`, `u` or `x`. Most texts after `&` and `\` do not.
   if (next !== 0x23 && next !== 0x61 && next !== 0x6c && next !== 0x75 && next !== 0x78) return 0;
   OPENER.lastIndex = at;
   return OPENER.exec(text)?.[0].length ?? 0;
@@ -129,11 +131,11 @@ function isTag(text: string, start: number): boolean {
   if (isSpecialToken(text, at)) return true;
   const name = readName(text, at, { starts: TAG_STARTS, oneLine: false });
   if (name === null || !TAG_NAMES.has(name.word)) return false;
-  // `a < system` compares; `< system >` does not.
+  // `a < system` is a comparison, but `< system >` is a tag.
   return afterSpace ? TAG_END.test(name.next) : name.next !== '.';
 }
 
-/** `lineBefore`: where the line before this one begins. */
+/** Tells whether a role marker begins at `start`. `lineBefore`: the start of the previous line. */
 function isRole(text: string, start: number, lineBefore: number): boolean {
   let at = start;
   while (text.charCodeAt(at) === BLANK) at += 1;
@@ -197,4 +199,75 @@ function startsOf(names: ReadonlySet<string>): ReadonlySet<string> {
     for (let length = 1; length <= name.length; length += 1) starts.add(name.slice(0, length));
   }
   return starts;
+}
+
+/** Matches entities and escapes, which a model reads as the character that they stand for. */
+const DISGUISE =
+  /&#0*(\d{1,7});?|&#x0*([0-9a-f]{1,6});?|\\u\{?([0-9a-f]{4,6})\}?|\\x([0-9a-f]{2})|&(sol|nbsp|shy|zwj|zwnj|tab|newline|zerowidthspace);/iy;
+const NAMED: Readonly<Record<string, string>> = {
+  sol: '/',
+  nbsp: ' ',
+  shy: '\u00ad',
+  zwj: '\u200d',
+  zwnj: '\u200c',
+  tab: '\t',
+  newline: '\n',
+  zerowidthspace: '\u200b',
+};
+const AMPERSAND = 0x26;
+const BACKSLASH = 0x5c;
+const FIRST_NOT_ASCII = 0x80;
+
+/** The character at an index of a text after decoding, and the number of UTF-16 units that it takes. */
+interface DecodedCharacter {
+  readonly letter: string;
+  readonly length: number;
+}
+
+/** Decodes the character at an index. */
+function decodeCharacterAt(text: string, at: number): DecodedCharacter {
+  const code = text.charCodeAt(at);
+  if (code === AMPERSAND || code === BACKSLASH) return disguisedAt(text, at);
+  if (code < FIRST_NOT_ASCII) return { letter: text.charAt(at), length: 1 };
+  const raw = String.fromCodePoint(text.codePointAt(at) ?? 0);
+  return { letter: plainLetter(raw), length: raw.length };
+}
+
+function disguisedAt(text: string, at: number): DecodedCharacter {
+  DISGUISE.lastIndex = at;
+  const match = DISGUISE.exec(text);
+  if (match === null) return { letter: text.charAt(at), length: 1 };
+  const [whole, decimal, hex, unicode, byte, name] = match;
+  if (name !== undefined) return { letter: NAMED[name.toLowerCase()] ?? '', length: whole.length };
+  const digits = decimal ?? hex ?? unicode ?? byte ?? '';
+  const code = Number.parseInt(digits, decimal === undefined ? 16 : 10);
+  const raw = code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
+  return { letter: plainLetter(raw), length: whole.length };
+}
+
+/** Returns the plain letter for its full-width, mathematical and other forms. */
+function plainLetter(letter: string): string {
+  const plain = letter.normalize('NFKC');
+  return plain.length === 1 && plain.charCodeAt(0) < FIRST_NOT_ASCII ? plain : letter;
+}
+
+const SEEN_ASCII = /^[ -~]$/;
+const IGNORABLE = lazy(() => /^(?!\u0085)[\p{DI}\p{Mn}\p{Cc}]$/u);
+
+/**
+ * Tells whether a character is invisible between two letters: controls, marks, and characters without a width.
+ * White space is visible.
+ */
+function isIgnorable(letter: string): boolean {
+  return !SEEN_ASCII.test(letter) && !isSpace(letter) && IGNORABLE().test(letter);
+}
+
+const SPACE = /^[\s\u0085]$/;
+
+function isSpace(letter: string): boolean {
+  return letter !== '\ufeff' && SPACE.test(letter);
+}
+
+function isLineEnd(code: number): boolean {
+  return (code >= 0x0a && code <= 0x0d) || code === 0x85 || code === 0x2028 || code === 0x2029;
 }

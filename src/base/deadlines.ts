@@ -51,7 +51,7 @@ export class Deadlines {
     this.arm();
   }
 
-  /** Timers are not moved later: one that comes early finds nothing due and arms again. */
+  /** Sets the timer. It is never moved later: if it fires early, nothing is due and it is set again. */
   private arm(): void {
     const next = this.heap[0];
     if (next === undefined) {
@@ -109,7 +109,7 @@ export class Deadlines {
   }
 }
 
-/** Node caps timers at 2^31 - 1 ms and fires longer ones at once. */
+/** The longest timer of Node, in milliseconds. A longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**

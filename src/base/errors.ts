@@ -1,6 +1,6 @@
 /**
- * The error codes of the result envelope. They are the whole vocabulary: every failure that leaves
- * Muster, to a model, a program or a person, carries one of them.
+ * The error codes of the result envelope. Every error that leaves Muster, for a model, a program or a person, has one
+ * of them.
  */
 export const ERROR_CODES = [
   'INVALID_PARAM',
@@ -16,7 +16,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** An error as data: what is written to logs, put into envelopes and shown to a model. */
+/** An error as data, for logs, result envelopes and models. */
 export interface ErrorInfo {
   readonly code: ErrorCode;
   readonly message: string;
@@ -24,14 +24,14 @@ export interface ErrorInfo {
 }
 
 export interface MusterErrorOptions {
-  /** True when the same call may go through later without a change. Default false. */
+  /** True if the same call may succeed later without a change. Default: false. */
   readonly retryable?: boolean;
   readonly cause?: unknown;
 }
 
 /**
- * An error meant for a person or a program outside. `message` says what happened, where (file:line,
- * field, task id) and what to do; it never needs a stack trace beside it.
+ * An error for a person or a program outside. Its `message` says what happened, where (file:line, field, task id) and
+ * what to do, so that it can be understood without a stack trace.
  */
 export class MusterError extends Error {
   override readonly name: string = 'MusterError';
@@ -49,7 +49,7 @@ export class MusterError extends Error {
   }
 }
 
-/** Wrong flags or a wrong configuration: the command line ends with exit code 2. */
+/** An error in the flags or the configuration, for which the command line ends with exit code 2. */
 export class UsageError extends MusterError {
   override readonly name = 'UsageError';
 
@@ -58,7 +58,7 @@ export class UsageError extends MusterError {
   }
 }
 
-/** Any thrown value as an ErrorInfo; what is not a MusterError is a bug and becomes INTERNAL_ERROR. */
+/** Converts a thrown value to error data. Anything except a MusterError is a bug and becomes INTERNAL_ERROR. */
 export function errorInfo(thrown: unknown): ErrorInfo {
   if (thrown instanceof MusterError) return thrown.toInfo();
   return { code: 'INTERNAL_ERROR', message: errorMessage(thrown), retryable: false };
@@ -72,7 +72,7 @@ export function isCancelled(thrown: unknown): boolean {
   return thrown instanceof MusterError && thrown.code === 'CANCELLED';
 }
 
-/** The `code` of a Node system error (`ENOENT`, `EACCES`, …), if the value is one. */
+/** Returns the code of a system error of Node, such as `ENOENT`; undefined for any other value. */
 export function systemErrorCode(thrown: unknown): string | undefined {
   if (thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string') {
     return thrown.code;
@@ -80,7 +80,7 @@ export function systemErrorCode(thrown: unknown): string | undefined {
   return undefined;
 }
 
-/** For the `default` branch of an exhaustive switch. */
+/** Throws. It belongs in the `default` branch of an exhaustive switch. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }

@@ -1,11 +1,12 @@
 import { lazy } from './lazy.ts';
-/** Most texts are of these characters alone. */
+/** Matches most texts, which have no other characters. */
 const PLAIN = /^[\n\t -~]*$/;
 
 /**
- * Controls, directions, tags and what has no width, but the joiners of scripts and emoji. Variants stay
- * where one chooses how a character looks: the second of a row, those of Latin letters and of blanks, and
- * those of ideographs behind anything else show nothing, and can spell out any text.
+ * Matches controls, directions, tags and characters without a width, except the joiners of scripts and emoji. A
+ * variation selector stays if it selects the look of a character. It is removed after another one, after a Latin
+ * letter and after a blank, and a selector for ideographs after anything else: there it shows nothing, and could
+ * encode any text.
  */
 const HIDDEN = lazy(
   () =>
@@ -14,8 +15,8 @@ const HIDDEN = lazy(
 );
 
 /**
- * Returns a text as a person sees it, with lines that end in `
- * `. Hidden characters could tell a model something that no person was meant to read. Pure.
+ * Returns a text as a person sees it, with line feeds at the ends of lines. Hidden characters could tell a model
+ * something that no person sees. Pure.
  */
 export function removeHiddenCharacters(text: string): {
   readonly text: string;

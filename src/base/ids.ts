@@ -5,7 +5,7 @@ const ID_LENGTH = 12;
 /** The largest multiple of 36 below 256: bytes above it would favour some letters. */
 const UNBIASED = 252;
 
-/** Random bytes, drawn many at a time: to ask for them costs more than they do. */
+/** Random bytes. Many are drawn at a time, because each request has a high cost. */
 const drawn = new Uint8Array(4096);
 let used = drawn.length;
 

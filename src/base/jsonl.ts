@@ -31,7 +31,7 @@ export function parseJsonLine(line: string): unknown {
     const value: unknown = JSON.parse(line);
     return value;
   } catch {
-    // Whatever was wrong with it, the caller's answer is the same: it is not a line of ours.
+    // Callers treat all invalid lines alike, so the kind of error does not matter.
     return undefined;
   }
 }

@@ -8,7 +8,7 @@ import { lazy } from './lazy.ts';
  */
 export function estimatePairTokens(text: string, start: number, end: number): number {
   const length = end - start;
-  // No word, but a run of letters, in which one pair could stand a thousand times.
+  // This is a run of letters and not a word, and one pair could occur in it a thousand times.
   if (length > LENGTHS.length) return 0;
   const pairs = table();
   let steps = 0;
@@ -31,13 +31,13 @@ function letterOf(unit: number): number {
   return unit >= 0x41 && unit <= 0x5a ? unit - 0x41 : ACCENTED;
 }
 
-/** For words of one letter up. */
+/** Additional tokens by the length of the word, from one letter. */
 const LENGTHS: readonly number[] = [
   -0.95, -0.93, -0.67, -0.48, -0.32, -0.26, -0.16, -0.07, -0.03, 0.1, 0.19, 0.32, 0.52, 0.55, 0.68,
   0.88, 0.87, 0.91, 0.97, 0.71,
 ];
 
-/** Tokens that each letter of `PAIRS` above `j` stands for, and takes away below it. */
+/** The number of tokens that each step of a letter in `PAIRS` above `j` adds, or below `j` subtracts. */
 const STEP = 0.05;
 const NOTHING = 0x6a;
 
@@ -45,7 +45,7 @@ const table = lazy(() =>
   Int8Array.from(PAIRS.join(''), (letter) => letter.charCodeAt(0) - NOTHING),
 );
 
-/** By the first letter, and in each row by the second: a to z, one with an accent, the edge of the word. */
+/** A row for each first letter, with a column for each second: a to z, an accented letter, the edge of the word. */
 const PAIRS: readonly string[] = [
   'rijizoipkonhmkvlojmgjnnlkphq',
   'ntuikwkvnftelumrmkkglpyunyps',

@@ -1,30 +1,28 @@
-/**
- * Formats a time as `17:05:09` in the local time zone. `ms` is in milliseconds since the epoch; any number is
- * accepted, because a log may contain anything.
- */
+/** The text for a number that is not a valid time. A log may contain anything. */
+const NO_DATE = 'no date';
+
+/** Formats a time as `17:05:09` in the local time zone. `ms` is in milliseconds since the epoch. */
 export function formatClockTime(ms: number): string {
   const at = new Date(ms);
-  if (Number.isNaN(at.getTime())) return 'no date';
-  return [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
+  if (Number.isNaN(at.getTime())) return NO_DATE;
+  return [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => padded(part, 2)).join(':');
 }
 
-/**
- * Formats a time as `2026-03-01 17:05` in the local time zone, padded to the same width if the number is not a
- * valid time.
- */
+/** Formats a time as `2026-03-01 17:05` in the local time zone, or pads the text for an invalid time to this width. */
 export function formatLocalMinute(ms: number): string {
-  const at = new Date(ms);
-  if (Number.isNaN(at.getTime())) return 'no date'.padEnd(16);
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+  const day = formatLocalDay(ms);
+  return day === NO_DATE ? day.padEnd(16) : `${day} ${formatClockTime(ms).slice(0, 5)}`;
 }
 
 /** Formats a day as `2026-03-01` in the local time zone. */
 export function formatLocalDay(ms: number): string {
   const at = new Date(ms);
-  if (Number.isNaN(at.getTime())) return 'no date';
-  return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  if (Number.isNaN(at.getTime())) return NO_DATE;
+  return [padded(at.getFullYear(), 4), padded(at.getMonth() + 1, 2), padded(at.getDate(), 2)].join(
+    '-',
+  );
 }
 
-function two(value: number): string {
-  return String(value).padStart(2, '0');
+function padded(value: number, width: number): string {
+  return String(value).padStart(width, '0');
 }

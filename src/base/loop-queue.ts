@@ -45,7 +45,7 @@ export class LoopQueue {
       this.waiting.splice(0, this.next);
       this.next = 0;
     }
-    // Before it is done: what it throws must not keep the rest waiting.
+    // The next round is requested first, because an error in this piece must not delay the others.
     this.ask();
     work?.();
   };

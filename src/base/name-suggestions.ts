@@ -1,5 +1,5 @@
 const MOST_SUGGESTIONS = 3;
-/** Longer names are compared by their beginning: a hostile one must not cost quadratic time. */
+/** The number of characters that are compared, because comparing hostile names must not take quadratic time. */
 const COMPARED = 100;
 
 /**
@@ -34,7 +34,7 @@ function distance(a: string, b: string): number {
   return editDistance(a, b) - shared;
 }
 
-/** Letters that look the same, but are kept in another way, make no difference. */
+/** Removes differences of case, and of characters that look the same. */
 function folded(name: string): string {
   return name.slice(0, COMPARED).normalize('NFKC').toLowerCase();
 }

@@ -24,11 +24,11 @@ const CANCEL = 0x18;
 const SUBSTITUTE = 0x1a;
 const STRING_END = 0x9c;
 
-/** Directions, tags and line separators: they lie about what is read. */
+/** Directions, tags and line separators, which make a text look different from its content. */
 const TURNING = lazy(
   () => /^[\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\u{e0000}-\u{e007f}]$/u,
 );
-/** Joiners and variants: invisible, and part of how scripts and emoji are written. */
+/** Joiners and variation selectors, which are invisible, but needed to write some scripts and emoji. */
 const JOINING = lazy(() => /^(?:\u200c|\u200d|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}])$/u);
 const INVISIBLE = lazy(() => /^[\p{DI}\u2800]$/u);
 const KEY_CAP = /^[0-9#*]$/;
@@ -36,12 +36,12 @@ const KEY_CAP = /^[0-9#*]$/;
 type State =
   /** Text. */
   | 'ground'
-  /** Behind ESC, and behind its intermediates. */
+  /** After ESC, and after its intermediates. */
   | 'escape'
   | 'intermediate'
-  /** Behind CSI. */
+  /** After CSI. */
   | 'csi'
-  /** In OSC, DCS, SOS, PM or APC, and behind an ESC in one. */
+  /** In OSC, DCS, SOS, PM or APC, and after an ESC in one of them. */
   | 'string'
   | 'string-escape';
 
@@ -54,7 +54,7 @@ type State =
 export class TerminalSanitizer {
   private readonly context: TerminalContext;
   private state: State = 'ground';
-  /** Characters of the sequence so far. */
+  /** The number of characters of the sequence so far. */
   private length = 0;
   /** The first half of a character at the end of a chunk. */
   private half = '';
@@ -132,7 +132,7 @@ export class TerminalSanitizer {
     return '';
   }
 
-  /** C0 and C1 that begin a sequence; the others are dropped alone. */
+  /** Begins the sequence of a C0 or C1 control. Controls that begin none are dropped alone. */
   private begin(code: number): void {
     this.length = 0;
     if (code === ESCAPE) this.state = 'escape';
@@ -155,7 +155,7 @@ export class TerminalSanitizer {
     if (JOINING().test(character)) {
       const fits = this.mayJoin || (wasKeyCap && code === 0xfe0f);
       const stays = this.context === 'prose' && fits;
-      // After a variant a joiner may follow; two of a kind carry nothing that is seen.
+      // A joiner may follow a variation selector. Two of the same kind have no visible effect.
       this.mayJoin &&= code >= 0xfe00 && code <= 0xfe0f;
       return stays ? character : spelt(code);
     }
@@ -229,7 +229,7 @@ export function sanitizeLine(text: string): string {
   return sanitizeForTerminal(text, 'exact').replaceAll('\n', '␊');
 }
 
-/** Most of what there is: Latin letters, and signs as in quotes, in lists and in our own lines. */
+/** The characters of most texts: Latin letters, and signs such as quotation marks, list marks and arrows. */
 const PLAIN_LETTERS = /^[\t\n\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u27ff]*$/;
 const HARMLESS: Readonly<Record<TerminalContext, RegExp>> = {
   prose: PLAIN_LETTERS,
@@ -241,7 +241,7 @@ function isControl(code: number): boolean {
   return code < 0x20 || (code >= 0x7f && code <= 0x9f);
 }
 
-/** DCS, SOS, OSC, PM, APC. */
+/** Tells whether a C1 control is DCS, SOS, OSC, PM or APC. */
 function isStringStart(code: number): boolean {
   return code === 0x90 || code === 0x98 || (code >= 0x9d && code <= 0x9f);
 }

@@ -1,4 +1,4 @@
-/** Cuts a text at a number of code points, never within one, and adds no mark. */
+/** Cuts a text after a number of code points, without adding a mark. */
 export function truncate(text: string, maxCodePoints: number): string {
   if (text.length <= maxCodePoints) return text;
   let end = 0;
@@ -8,12 +8,12 @@ export function truncate(text: string, maxCodePoints: number): string {
   return text.slice(0, end);
 }
 
-/** `1 file`, `3 files`. */
+/** Writes a count with its noun: `1 file`, `3 files`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** `850 ms`, `12.3 s`, `4 min 10 s`. */
+/** Writes a duration in milliseconds as `850 ms`, `12.3 s` or `4 min 10 s`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;

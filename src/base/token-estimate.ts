@@ -23,24 +23,25 @@ export function estimateTokensUnrounded(text: string): number {
 export function prefixLengthWithin(text: string, maxTokens: number): number {
   const { tokens, runStart, runTokens, end } = scan(text, maxTokens);
   if (tokens <= maxTokens) return end;
-  // Of the run that is too much, its share: a run can be the whole text.
+  // Only a part of the last run fits, and a run can be the full text.
   const left = maxTokens - (tokens - runTokens);
   return runStart + Math.floor(((end - runStart) * left) / runTokens);
 }
 
 interface Scan {
   readonly tokens: number;
-  /** The last run that was read: where it begins, and what it took. */
+  /** The start of the last run. */
   readonly runStart: number;
+  /** The tokens of the last run. */
   readonly runTokens: number;
   readonly end: number;
 }
 
-/** Scans until `most` tokens are reached, and to the end of the run in which they end. */
+/** Scans a text up to the end of the run in which `most` tokens are reached. */
 function scan(text: string, most: number): Scan {
   let tokens = 0;
   let runTokens = 0;
-  // One for all of them: a text has a run for every two or three characters.
+  // One object serves for all runs, because a text has a run for every two or three characters.
   const run: Run = { kind: 'space', start: 0, end: 0, before: 'nothing' };
   while (run.end < text.length && tokens <= most) {
     run.start = run.end;
@@ -53,7 +54,7 @@ function scan(text: string, most: number): Scan {
   return { tokens, runStart: run.start, runTokens, end: run.end };
 }
 
-/** Characters of one kind. */
+/** A run of characters of one kind. */
 interface Run {
   kind: CharacterClass;
   start: number;
@@ -70,7 +71,7 @@ function costOfRun(text: string, run: Readonly<Run>): number {
     case 'digit':
       return wordTokens(text, run);
     case 'space': {
-      // The last blank goes with what follows; before the end of a line all go with that.
+      // The last blank belongs to the following piece. Before a line end, all blanks belong to that.
       const next = classAt(text, end);
       return next === 'line_end' ? 0 : blankTokens(next === null ? end - start : end - start - 1);
     }
@@ -125,7 +126,7 @@ const SCRIPTS: Readonly<
   surrogate: { first: 0, each: 0.9 },
 };
 
-/** By length, from one letter up: the last figure holds for that length, more letters cost more. */
+/** The tokens of a word by its length, from one letter. Each letter beyond the last length costs more. */
 const WORDS: Readonly<Record<Lead, readonly number[]>> = {
   blank: [1, 1, 1, 1.01, 1.02, 1.04, 1.06, 1.1, 1.17, 1.18, 1.2, 1.27, 1.25, 1.4],
   nothing: [1, 1.01, 1.07, 1.06, 1.1, 1.16, 1.22, 1.3, 1.55, 1.55, 1.6, 1.9, 2.3, 2.9],
@@ -137,17 +138,17 @@ const CAPITALS: Readonly<Record<Lead, readonly number[]>> = {
   sign: [1.09, 1.2, 1.32, 1.35, 1.56, 1.76, 1.97, 2.25, 2.2, 2.9, 2.9],
 };
 /**
- * More than in the mean of such words, since the others of a text in which they stand cost more, too.
+ * More than the average of such words, because the other words of such a text cost more too.
  */
 const ACCENTED = { first: 1.35, each: 0.11 };
-/** For each letter beyond these. */
+/** The cost of each letter beyond these lengths. */
 const LETTER_MORE = 0.25;
-/** For each letter beyond four of a word that begins with a capital: names, and the nouns of German. */
+/** The cost of each letter beyond four in a word with a capital: a name, or a German noun. */
 const NAME_MORE = 0.05;
 
 function wordTokens(text: string, run: Readonly<Run>): number {
   const { kind, start, end } = run;
-  // A number has no blank of its own.
+  // The blank before a number is a token of its own.
   let tokens = kind === 'digit' && run.before === 'blank' ? 1 : 0;
   let pieces = 0;
   let mixed = 0;
@@ -187,7 +188,7 @@ function pieceTokens(capitals: number, others: number, accents: number, before: 
   return last + named + Math.max(0, length - means.length) * LETTER_MORE;
 }
 
-/** One like that before it counts little: rules and frames. */
+/** Counts the tokens of symbols. A repeated symbol costs little, as in rules and frames. */
 function symbolTokens(text: string, at: number, end: number): number {
   let tokens = 1;
   for (let each = at + 1; each < end; each += 1) {

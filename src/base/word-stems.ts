@@ -1,11 +1,9 @@
-/** Words and identifiers taken apart. All results are lower case. */
-
-/** Most names and words: there is nothing in them to be taken apart. */
+/** Matches most names and words, which have only one part. */
 const PLAIN_WORD = /^[a-z]+$/;
 
 /**
- * Splits an identifier: `parseHTTPHeader_v2` → parse, http, header, v2. All characters except letters and
- * digits are separators.
+ * Splits an identifier into lower-case words: `parseHTTPHeader_v2` → parse, http, header, v2. All characters except
+ * letters and digits are separators.
  */
 export function splitIdentifier(name: string): readonly string[] {
   if (PLAIN_WORD.test(name)) return [name];
@@ -17,7 +15,7 @@ export function splitIdentifier(name: string): readonly string[] {
     .map((part) => part.toLowerCase());
 }
 
-/** Words that end like a derivation and are none. */
+/** Words that end like derived words, but are not derived. */
 const WHOLE = new Set(
   `number header folder buffer pointer filter render letter layer helper user order error string
   during nothing something process address access progress class status alias canvas bias this analysis
@@ -25,7 +23,7 @@ const WHOLE = new Set(
   color colour floor anchor editor speed embed feed seed need index`.split(/\s+/),
 );
 
-/** Suffix, what takes its place, and how many letters must stand before it. First that fits wins. */
+/** Suffixes with their replacements and the minimum number of letters before them. The first match applies. */
 const SUFFIXES: readonly (readonly [string, string, number])[] = [
   ['izations', 'iz', 3],
   ['ization', 'iz', 3],
@@ -57,7 +55,7 @@ export function stem(word: string): string {
   if (WHOLE.has(singular)) return singular;
   for (const [suffix, replacement, before] of SUFFIXES) {
     if (!singular.endsWith(suffix) || singular.length - suffix.length < before) continue;
-    // `delay` is whole, `query` is not.
+    // The `y` of `delay` stays, but that of `query` is replaced.
     if (suffix === 'y' && /[aeiou]y$/.test(singular)) continue;
     return tidy(singular.slice(0, -suffix.length) + replacement);
   }
@@ -69,7 +67,7 @@ function withoutPlural(word: string): string {
   return /[^sui]s$/.test(word) ? word.slice(0, -1) : word;
 }
 
-/** `cache` and `caching`, `entry` and `entries`, `stopp` and `stop` meet here. */
+/** Removes the last differences, as between `cache` and `caching`, `entry` and `entries`, `stopp` and `stop`. */
 function tidy(word: string): string {
   if (word.length >= 5 && /[ei]$/.test(word)) return word.replace(/(?:ie|e|i)$/, '');
   if (word.length >= 4 && /([bdgmnprt])\1$/.test(word)) return word.slice(0, -1);

@@ -30,7 +30,7 @@ export type AgentScope = 'session' | 'project' | 'user' | 'plugin' | 'builtin';
 
 export interface AgentOrigin {
   readonly scope: AgentScope;
-  /** The format it was read as: `muster`, `claude`, `codex`, … */
+  /** The format in which it was read: `muster`, `claude`, `codex`, … */
   readonly vendor: string;
   /** Absolute, or `builtin:NAME`, or `session:NAME`. */
   readonly path: string;
@@ -73,7 +73,7 @@ export interface AgentDefinition {
   /** As declared; unique after shadowing. Compared without case. */
   readonly name: string;
   readonly aliases: readonly string[];
-  /** When to use it: what the main agent chooses by. */
+  /** Tells the main agent when to use it. */
   readonly description: string;
   /** The body of the file: the agent's part of the system prompt. */
   readonly prompt: string;

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../base/json.ts';
+import { plural } from '../base/text.ts';
 
 /**
  * Media types that can be shown to a model. The type is determined from the bytes and not from the file name.
@@ -37,23 +38,23 @@ export interface Attachment extends AttachmentDetails {
   readonly tokens: number;
 }
 
-/** The reason why an attachment cannot be shown; null if it can. */
+/** The reason why an attachment cannot be shown; null if it can be shown. */
 export type WhyNotShown = string | null;
 
 /** The images and documents that a model accepts, and their cost. */
 export interface AttachmentRules {
-  /** In words that go on after "not shown: "; the model is named. */
+  /** Returns the reason why the model cannot be shown an attachment, as a text after "not shown: ". */
   refusal(facts: AttachmentDetails): WhyNotShown;
   tokens(facts: AttachmentDetails): number;
 }
 
 /** Adds images and documents to the conversation of a task. */
 export interface AttachPort {
-  /** Why the task's model can't be shown it: to be asked before the bytes are read. */
+  /** Returns the reason why the task's model cannot be shown it. Call this before the bytes are read. */
   refusal(facts: AttachmentDetails): Promise<WhyNotShown>;
-  /** Lets it in and keeps the bytes; in words why not. */
+  /** Adds an attachment and stores its bytes; returns the reason if it cannot be shown. */
   add(facts: AttachmentDetails, bytes: Buffer): Promise<Attachment | string>;
-  /** The same for one that is kept already. */
+  /** Adds an attachment whose bytes are already stored. */
   addAgain(attachment: Attachment): Promise<WhyNotShown>;
 }
 
@@ -73,7 +74,7 @@ export function isImage({ type }: Pick<AttachmentDetails, 'type'>): boolean {
   return type !== 'application/pdf';
 }
 
-/** `PNG image, 640 × 480 pixels, 12345 bytes`. */
+/** Describes an attachment: `PNG image, 640 × 480 pixels, 12345 bytes`. */
 export function describeAttachment({
   type,
   bytes,
@@ -86,14 +87,14 @@ export function describeAttachment({
     NAMES[type],
     ...(width === undefined || height === undefined ? [] : [`${width} × ${height} pixels`]),
     ...(frames > 1 ? [`${frames} frames`] : []),
-    ...(pages === undefined ? [] : [pages === 1 ? '1 page' : `${pages} pages`]),
-    bytes === 1 ? '1 byte' : `${bytes} bytes`,
+    ...(pages === undefined ? [] : [plural(pages, 'page')]),
+    plural(bytes, 'byte'),
   ].join(', ');
 }
 
 const HASH = /^[0-9a-f]{64}$/;
 
-/** Whether a part of a log, which may come from anywhere, is such a list. */
+/** Tells whether a value from a log, which may contain anything, is a list of attachments. */
 export function isAttachmentList(value: unknown): value is readonly Attachment[] {
   return Array.isArray(value) && value.every(isAttachment);
 }

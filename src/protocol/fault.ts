@@ -2,24 +2,24 @@ import type { FailureKind } from './model.ts';
 
 /** A fault of a complete answer. */
 export type AnswerFault =
-  /** No text and no call. */
+  /** The answer has no text and no call. */
   | 'empty_answer'
-  /** Ended by the model's output limit: in its text, or before there was any. */
+  /** The model's output limit ended it, in its text or before it had any. */
   | 'cut_answer'
-  /** The same, inside the arguments of its last call. */
+  /** The model's output limit ended it inside the arguments of its last call. */
   | 'cut_call'
-  /** A call written as text. */
+  /** The text of the answer is a call. */
   | 'call_as_text'
-  /** Arguments that are no JSON. */
+  /** The arguments of a call are not JSON. */
   | 'broken_arguments'
-  /** Arguments that the tool does not take. */
+  /** The tool does not accept the arguments. */
   | 'invalid_arguments'
   | 'unknown_tool'
-  /** Two calls of one answer under one id. */
+  /** Two calls of the answer have the same id. */
   | 'duplicate_call_id'
-  /** More calls in one answer than run. */
+  /** The answer has more calls than may run. */
   | 'too_many_calls'
-  /** One call more often in a row than it runs. */
+  /** A call was made more often in a row than it may run. */
   | 'repeated_call';
 
 /** A fault between a task and its model: a failed request, or a faulty answer. */

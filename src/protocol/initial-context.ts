@@ -5,7 +5,7 @@ import type { FileSeen } from './tool.ts';
 
 /** Context that a task gets in addition to its prompt, as it was when the task was created. */
 export interface InitialContext {
-  /** The text before its prompt; null until it has arrived, and no request of the task's own is sent before. */
+  /** The text before its prompt. */
   readonly text: string;
   /** Files whose content is part of the text. They count as read. */
   readonly read: readonly FileSeen[];
@@ -28,15 +28,22 @@ export interface Counted {
   readonly output: number;
 }
 
-/** The conversation of its parent that a task continues. */
-export interface ForkedConversation {
-  /** Whose it is, and the number of that one's newest event by then. */
+/** The conversation of its parent that a task gets. */
+interface ParentConversation {
+  /** The id of the parent. */
   readonly task: string;
-  readonly seq: number;
   /** The agent type that the provider's cache knows the conversation by. */
   readonly agent: string;
-  /** All of it, to the answer with the call that made the task, and what that call came to here. */
+  /** All messages to the answer whose call created the task, with the results of its calls that the task sees. */
   readonly messages: readonly Message[];
+  /** Hashes of the attachments in its messages, which are kept as long as this log exists. Default: none. */
+  readonly blobs?: readonly string[];
+}
+
+/** The conversation of its parent that a task continues. */
+export interface ForkedConversation extends ParentConversation {
+  /** The number of the parent's newest event at that time. */
+  readonly seq: number;
   /**
    * Statements of people and tasks in the messages, which are kept when the messages are summarized. Absent in
    * older logs.
@@ -44,27 +51,18 @@ export interface ForkedConversation {
   readonly said?: readonly SaidWords[];
   /** The tokens of the first messages as the provider counted them. Absent if they were not counted. */
   readonly counted?: Counted;
-  /** Hashes of the attachments in its messages, which are kept as long as this log exists. Default: none. */
-  readonly blobs?: readonly string[];
   /** Files as they appear in it, which can be edited without reading them again. */
   readonly known: readonly FileSeen[];
 }
 
 /**
  * The conversation of its parent that is summarized for a task. The task requests the summary itself before its
- * first turn, with the same bytes that its parent sent, so that the provider's cache can be used.
+ * first turn, with the same bytes that its parent sent, so that the provider's cache can be used. All tasks that one
+ * answer created have the same messages.
  */
-export interface SummarizedConversation {
-  /** Whose it is, and the turn of that one whose answer made the task. */
-  readonly task: string;
+export interface SummarizedConversation extends ParentConversation {
   /** The parent's turn whose answer created the task. */
   readonly turn: number;
-  /** The agent type that the provider's cache knows the conversation by. */
-  readonly agent: string;
-  /** All of it, to that answer, and what its calls came to here: the same for all that they have made. */
-  readonly messages: readonly Message[];
-  /** Hashes of what its messages show, which keep that as long as this log is there. Absent: nothing. */
-  readonly blobs?: readonly string[];
   /** The complete prefix of its requests. */
   readonly prefix: RequestPrefix;
   /** The model of the conversation, which also writes the summary. */
@@ -73,10 +71,10 @@ export interface SummarizedConversation {
   readonly effort?: Effort;
 }
 
-/** The progress of a task with this summary. */
+/** A summary of the parent's conversation, and its progress. */
 export interface SummaryTransfer {
   readonly of: SummarizedConversation;
-  /** What stands before its prompt; null: it is to come yet, and no request of its own goes out before. */
+  /** The text before its prompt; null until it has arrived. The task sends no request of its own before. */
   readonly text: string | null;
   /** True if the text is the summary, and not a replacement for it. */
   readonly isSummary: boolean;

@@ -1,6 +1,27 @@
+import type { OutputShare } from './model.ts';
+
+/** A limit that a task has reached, for the event and for error messages. */
+export interface LimitHit {
+  /** The name by which the user sets the limit: `max_turns`, `tree_tokens`, … */
+  readonly limit: string;
+  readonly value: number;
+  readonly used: number;
+  /** The amount that the next request could use, if it did not fit. */
+  readonly needed?: number;
+  /**
+   * True if one answer without calls still fits; `needed` then includes another turn and that answer. Absent in older
+   * logs.
+   */
+  readonly lastAnswerFits?: true;
+  /** The model whose output limit makes up most of `needed`. Absent if there is none, and in older logs. */
+  readonly output?: OutputShare;
+  /** The model without a known price, as `provider/id`, if that keeps a cap on cost from acting. */
+  readonly unpriced?: string;
+}
+
 /** One limit that a user can set on the work of tasks. */
 export interface LimitRow {
-  /** Whether the limit is on one task with all tasks below it, or on a whole tree. */
+  /** `task`: the limit applies to one task with all tasks below it. `tree`: it applies to a whole tree. */
   readonly scope: 'task' | 'tree';
   /** The amount that the limit bounds. */
   readonly measure: 'tokens' | 'costUsd' | 'turns' | 'toolBytes' | 'wallMs' | 'tasks' | 'commands';
@@ -8,97 +29,40 @@ export interface LimitRow {
   readonly field: string;
   /** The configuration key that sets the limit. */
   readonly key: string;
-  /** The command line flag that sets this key; null where there is none. */
-  readonly flag: string | null;
+  /** The command line flag that sets this key, if there is one. */
+  readonly flag?: string;
 }
 
 /** All limits that a user can set, by the name under which events and messages report them. */
 export const LIMITS = {
-  max_turns: {
-    scope: 'task',
-    measure: 'turns',
-    field: 'maxTurns',
-    key: 'task_tool.max_turns',
-    flag: null,
-  },
-  max_tokens: {
-    scope: 'task',
-    measure: 'tokens',
-    field: 'maxTokens',
-    key: 'task_tool.max_tokens',
-    flag: null,
-  },
-  max_cost_usd: {
-    scope: 'task',
-    measure: 'costUsd',
-    field: 'maxCostUsd',
-    key: 'task_tool.max_cost_usd',
-    flag: null,
-  },
-  max_tool_bytes: {
-    scope: 'task',
-    measure: 'toolBytes',
-    field: 'maxToolBytes',
-    key: 'task_tool.max_tool_bytes',
-    flag: null,
-  },
-  task_wall_seconds: {
-    scope: 'task',
-    measure: 'wallMs',
-    field: 'wallMs',
-    key: 'task_tool.task_wall_seconds',
-    flag: null,
-  },
-  tree_tokens: {
-    scope: 'tree',
-    measure: 'tokens',
-    field: 'treeTokens',
-    key: 'budget.tree_tokens',
-    flag: 'max-tokens',
-  },
-  tree_cost_usd: {
-    scope: 'tree',
-    measure: 'costUsd',
-    field: 'treeCostUsd',
-    key: 'budget.tree_cost_usd',
-    flag: 'max-cost-usd',
-  },
-  tree_turns: {
-    scope: 'tree',
-    measure: 'turns',
-    field: 'treeTurns',
-    key: 'budget.tree_turns',
-    flag: null,
-  },
-  tree_tool_bytes: {
-    scope: 'tree',
-    measure: 'toolBytes',
-    field: 'treeToolBytes',
-    key: 'budget.tree_tool_bytes',
-    flag: null,
-  },
-  tree_wall_seconds: {
-    scope: 'tree',
-    measure: 'wallMs',
-    field: 'treeWallMs',
-    key: 'budget.tree_wall_seconds',
-    flag: 'max-wall-seconds',
-  },
-  max_tasks: {
-    scope: 'tree',
-    measure: 'tasks',
-    field: 'maxTasks',
-    key: 'task_tool.max_tasks',
-    flag: 'max-tasks',
-  },
-  max_processes: {
-    scope: 'tree',
-    measure: 'commands',
-    field: 'maxProcesses',
-    key: 'budget.max_processes',
-    flag: null,
-  },
-} as const satisfies Readonly<Record<string, LimitRow>>;
+  max_turns: limit('task', 'turns', 'maxTurns', 'task_tool.max_turns'),
+  max_tokens: limit('task', 'tokens', 'maxTokens', 'task_tool.max_tokens'),
+  max_cost_usd: limit('task', 'costUsd', 'maxCostUsd', 'task_tool.max_cost_usd'),
+  max_tool_bytes: limit('task', 'toolBytes', 'maxToolBytes', 'task_tool.max_tool_bytes'),
+  task_wall_seconds: limit('task', 'wallMs', 'wallMs', 'task_tool.task_wall_seconds'),
+  tree_tokens: limit('tree', 'tokens', 'treeTokens', 'budget.tree_tokens', 'max-tokens'),
+  tree_cost_usd: limit('tree', 'costUsd', 'treeCostUsd', 'budget.tree_cost_usd', 'max-cost-usd'),
+  tree_turns: limit('tree', 'turns', 'treeTurns', 'budget.tree_turns'),
+  tree_tool_bytes: limit('tree', 'toolBytes', 'treeToolBytes', 'budget.tree_tool_bytes'),
+  tree_wall_seconds: limit(
+    'tree',
+    'wallMs',
+    'treeWallMs',
+    'budget.tree_wall_seconds',
+    'max-wall-seconds',
+  ),
+  max_tasks: limit('tree', 'tasks', 'maxTasks', 'task_tool.max_tasks', 'max-tasks'),
+  max_processes: limit('tree', 'commands', 'maxProcesses', 'budget.max_processes'),
+};
+
+/** Builds a row. The fields keep their literal types. */
+function limit<
+  Scope extends LimitRow['scope'],
+  Measure extends LimitRow['measure'],
+  Field extends string,
+>(scope: Scope, measure: Measure, field: Field, key: string, flag?: string) {
+  return { scope, measure, field, key, ...(flag === undefined ? {} : { flag }) } satisfies LimitRow;
+}
 
 /** The name of a limit that a user can set. */
 export type LimitName = keyof typeof LIMITS;

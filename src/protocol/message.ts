@@ -10,7 +10,7 @@ export type ProviderMeta = JsonObject;
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
-  /** Of a user's message: images and documents that are shown with the text. Absent: none. */
+  /** Images and documents that a user's message shows with the text. Default: none. */
   readonly attachments?: readonly Attachment[];
   readonly meta?: ProviderMeta;
 }
@@ -23,11 +23,11 @@ export interface ReasoningPart {
 
 export interface ToolCallPart {
   readonly type: 'tool_call';
-  /** Unique within the task; the provider's own id where it is usable. */
+  /** Unique within the task; the provider's own id if it is usable. */
   readonly id: string;
-  /** As the model wrote it; resolved to a canonical name only at the edge of call execution. */
+  /** The name as the model wrote it. It is resolved to a canonical name only when the call is executed. */
   readonly name: string;
-  /** The parsed arguments; the raw text where it was not valid JSON (then `malformed` is set). */
+  /** The parsed arguments; the raw text if it is not valid JSON (`malformed` is then set). */
   readonly input: JsonValue;
   readonly malformed?: string;
   /**
@@ -45,9 +45,9 @@ export interface ToolResultPart {
   readonly name: string;
   readonly text: string;
   readonly isError: boolean;
-  /** Set: the text came from outside, and is sent between boundaries of this nonce. */
+  /** Set if the text came from outside. It is sent between boundaries of this nonce. */
   readonly nonce?: string;
-  /** Images and documents that are shown with the text. Absent: none. */
+  /** Images and documents that are shown with the text. Default: none. */
   readonly attachments?: readonly Attachment[];
 }
 
@@ -88,7 +88,7 @@ export function toolCalls(message: AssistantMessage): readonly ToolCallPart[] {
   return message.content.filter((part) => part.type === 'tool_call');
 }
 
-/** Characters. A longer id of a call may carry what its server wants back. */
+/** The maximum length of an ordinary call id. A longer one may contain data that the server needs back. */
 const LONGEST_PLAIN_ID = 40;
 
 /**

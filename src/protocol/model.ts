@@ -3,11 +3,11 @@ import type { Effort } from './agent.ts';
 import type { AssistantMessage, Message } from './message.ts';
 import type { Repairs } from './repair.ts';
 
-/** The tiers; each has the aliases of `TIER_ALIASES`. */
+/** The tiers of models, from the fastest to the most capable. `TIER_ALIASES` has other names for them. */
 export const TIERS = ['fast', 'balanced', 'powerful'] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** Every word that names a tier, in any agent format. */
+/** All names of tiers in agent files of any format. */
 export const TIER_ALIASES: Readonly<Record<string, Tier>> = {
   fast: 'fast',
   light: 'fast',
@@ -19,26 +19,26 @@ export const TIER_ALIASES: Readonly<Record<string, Tier>> = {
   opus: 'powerful',
 };
 
-/** A model that was decided on: enough to reach it again from the log alone. */
+/** A selected model, with everything that is needed to use it again from the log alone. */
 export interface ResolvedModel {
   /** The configured provider's name (`anthropic`, `openai`, `google`, `ollama`, or a user's own). */
   readonly provider: string;
   /** The provider's own id of the model. */
   readonly id: string;
-  /** The tier asked for, where it was one. */
+  /** The requested tier, if a tier was requested. */
   readonly tier?: Tier;
-  /** How it was chosen, one step an entry, first the wish: shown by `explain` and logged. */
+  /** The steps by which it was selected, beginning with the request. They are logged, and shown by `explain`. */
   readonly chain: readonly string[];
-  /** A wish that could not be met, for the result to repeat. */
+  /** A warning about a request that could not be met, which is repeated in the result. */
   readonly warning?: string;
 }
 
-/** `provider/id`: how a model is printed and named in flags. */
+/** Returns the name of a model for output and flags: `provider/id`. */
 export function modelName(model: Pick<ResolvedModel, 'provider' | 'id'>): string {
   return `${model.provider}/${model.id}`;
 }
 
-/** A tool as it stands in a request. Serialised once per view, always in the same order. */
+/** A tool as a request describes it. It is serialized once per view, with its fields always in the same order. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
@@ -47,19 +47,19 @@ export interface ToolSpec {
 
 /** The part of a request that all requests of one view share: it never changes while a task runs. */
 export interface RequestPrefix {
-  /** System prompt, stable part first; the last one is particular to the task. */
+  /** The texts of the system prompt, the most stable first. The last one is specific to the task. */
   readonly system: readonly string[];
   readonly tools: readonly ToolSpec[];
   /**
-   * What the first text of the system prompt is joined from with an empty line between them, for whoever
-   * looks at what a request held; never sent. Absent in older logs.
+   * The parts of the first text of the system prompt, which are joined with an empty line between them. They are for
+   * views of a request and are never sent. Absent in older logs.
    */
   readonly parts?: readonly PromptPartLength[];
 }
 
 export interface PromptPartLength {
   readonly name: string;
-  /** UTF-16 units. */
+  /** The length in UTF-16 units. */
   readonly length: number;
 }
 
@@ -69,21 +69,25 @@ export interface ModelRequest {
   readonly messages: readonly Message[];
   /** `none` keeps the tools in the request (the prefix stays the same) and forbids calls. */
   readonly toolChoice: 'auto' | 'none';
-  /** The most tokens that the answer may have, thinking included; absent: the server's own limit. */
+  /** The maximum number of tokens of the answer, including thinking. Default: the server's own limit. */
   readonly maxOutputTokens?: number;
   readonly effort?: Effort;
   /** Groups requests that share a prefix, for providers that route by it (OpenAI). */
   readonly cacheKey?: string;
-  /** Where it stands when requests have to wait. Absent: in the foreground, of no tree. */
+  /** The lane in which the request waits for its turn. Default: in the foreground, without a tree. */
   readonly lane?: Lane;
-  /** The bytes of an attachment of its messages, by their sha256; null: they are kept no more. Absent: of none. */
+  /**
+   * Returns the bytes of an attachment of its messages by their SHA-256; null if they are no longer stored. Absent
+   * if no message has attachments.
+   */
   readBlob?(hash: string): Uint8Array | null;
 }
 
+/** The position of a request among requests that wait. */
 export interface Lane {
   /** The id of the task at the top of its tree: trees take turns. */
   readonly tree: string;
-  /** Nobody waits for its answer: the foreground goes first. */
+  /** True if nobody waits for the answer. Requests in the foreground go first. */
   readonly background: boolean;
 }
 
@@ -101,32 +105,32 @@ export type UsageMissing = 'all' | 'input' | 'output';
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
-export function addUsage(a: Usage, b: Usage): Usage {
+/** Builds a usage from a function that gives the number of each field. */
+function buildUsage(count: (field: keyof Usage) => number): Usage {
   return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
-    reasoning: a.reasoning + b.reasoning,
+    input: count('input'),
+    output: count('output'),
+    cacheRead: count('cacheRead'),
+    cacheWrite: count('cacheWrite'),
+    reasoning: count('reasoning'),
   };
 }
 
-/** A log that was brought here may say anything: what is no number from 0 up counts as none. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  return buildUsage((field) => a[field] + b[field]);
+}
+
+/** Reads a number from a log, which may contain anything. Anything but a number from 0 counts as 0. */
 export function toCount(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;
 }
 
+/** Reads a usage from a log, which may contain anything. */
 export function toUsageCounts(usage: Usage): Usage {
-  return {
-    input: toCount(usage.input),
-    output: toCount(usage.output),
-    cacheRead: toCount(usage.cacheRead),
-    cacheWrite: toCount(usage.cacheWrite),
-    reasoning: toCount(usage.reasoning),
-  };
+  return buildUsage((field) => toCount(usage[field]));
 }
 
-/** Paid tokens, and USD where a price is known. */
+/** An amount of paid tokens, and its cost in USD as far as prices are known. */
 export interface Amount {
   readonly tokens: number;
   readonly costUsd: number;
@@ -138,11 +142,11 @@ export function addAmounts(a: Amount, b: Amount): Amount {
   return { tokens: a.tokens + b.tokens, costUsd: a.costUsd + b.costUsd };
 }
 
-/** What budgets count beside what is paid. */
+/** The work that budgets count in addition to the cost. */
 export interface Work {
-  /** Answers that ended. */
+  /** The number of complete answers. */
   readonly turns: number;
-  /** Bytes of the results of calls. */
+  /** The number of bytes of the results of calls. */
   readonly toolBytes: number;
 }
 
@@ -152,7 +156,7 @@ export function addWork(a: Work, b: Work): Work {
   return { turns: a.turns + b.turns, toolBytes: a.toolBytes + b.toolBytes };
 }
 
-/** Tokens paid for, the measure of every budget: input not read from cache, plus output. */
+/** Returns the paid tokens, which every budget counts: input that was not read from a cache, plus output. */
 export function paidTokens(usage: Usage): number {
   return usage.input + usage.cacheWrite + usage.output;
 }
@@ -169,95 +173,97 @@ export type FailureKind =
   | 'not_found'
   | 'context_overflow'
   | 'malformed'
-  /** The answer is over a limit on its size: no answer, and no other one is asked for. */
+  /** The answer exceeds a limit on its size. It is not used, and the request is not repeated. */
   | 'too_large'
   | 'timeout'
   | 'cancelled';
 
-/** A model request that went wrong, as a value: the loop decides, nothing is thrown. */
+/** The failure of a model request, as a value. It is never thrown, so that the loop can decide what to do. */
 export interface ModelFailure {
   readonly kind: FailureKind;
-  /** For a person: provider, model, what it said. No key, no header. */
+  /** A message for people with the provider, the model and its error text, but without keys and headers. */
   readonly message: string;
   readonly retryable: boolean;
   readonly status?: number;
-  /** From Retry-After, in milliseconds. */
+  /** The value of Retry-After in milliseconds. */
   readonly retryAfterMs?: number;
-  /** For `timeout`: which limit ran out. */
+  /** The time limit that was exceeded, for `timeout`. */
   readonly limit?: 'connect' | 'first_token' | 'stream_idle';
 }
 
+/** One part of an answer, as it is streamed. */
 export type ModelPart =
   /**
-   * A rate limit holds the request back, and not the plain number of requests in flight. `because` is
-   * what is waited for ("the rate limit of …"), `untilMs` until when, since the epoch; null: not known.
+   * A rate limit holds the request back, apart from the limit on the number of requests at a time. `because`: the
+   * subject of the wait ("the rate limit of …"). `untilMs`: its end in milliseconds since the epoch; null if it is
+   * not known.
    */
   | { readonly type: 'held'; readonly because: string; readonly untilMs: number | null }
-  /** After `held`: the request goes out when the next part is asked for. May be held again then. */
+  /** The wait after `held` is over. The request is sent when the next part is read, and may be held again. */
   | { readonly type: 'admitted' }
-  /** The first byte of the answer: the request is accepted. Exactly once, before the rest. */
+  /** The first byte of the answer has arrived. This part comes exactly once, before the following ones. */
   | { readonly type: 'accepted' }
   | { readonly type: 'text_delta'; readonly text: string }
   | { readonly type: 'reasoning_delta'; readonly text: string }
-  /** A call has begun; its arguments are not whole yet and nothing may run. */
+  /** A call has begun. Its arguments are not complete, so it must not run yet. */
   | { readonly type: 'tool_call_started'; readonly id: string; readonly name: string }
-  /** A sign of life without content (ping, an unknown event). */
+  /** An event without content shows that the connection works (a ping, or an unknown event). */
   | { readonly type: 'ping' }
-  /** Last on success: the whole answer. */
+  /** The complete answer: the last part if the request succeeds. */
   | {
       readonly type: 'finished';
       readonly message: AssistantMessage;
       readonly usage: Usage;
-      /** The part of `usage` that the server left out; it is 0 there. Absent: none. */
+      /** The part of `usage` that the server did not report, and that is therefore 0. Default: none. */
       readonly usageMissing?: UsageMissing;
       readonly reason: FinishReason;
-      /** The model that answered, where the provider names one. */
+      /** The model that answered, if the provider names it. */
       readonly servedBy?: string;
       /** Repairs in the answer, with their counts. Default: none. */
       readonly repairs?: Repairs;
     }
-  /** Last on failure; what was streamed before it stands. */
+  /** The failure: the last part if the request fails. Parts before it remain valid. */
   | {
       readonly type: 'failed';
       readonly failure: ModelFailure;
       readonly usage?: Usage;
-      /** What had come of the arguments of calls, which nobody was told of. */
+      /** The number of characters of call arguments that had arrived, which no other part reports. */
       readonly argumentCharacters?: number;
       /** Repairs in the part of the answer that came. Default: none. */
       readonly repairs?: Repairs;
     };
 
-/** What a request without news waits for. */
+/** The next sign of progress that a silent request waits for. */
 export type Awaited = 'connection' | 'first_token' | 'next_event';
 
-/** No content has come for `silentMs`. */
+/** The state of a request for which no content has arrived for `silentMs`. */
 export interface Silence {
   readonly waitsFor: Awaited;
   readonly silentMs: number;
 }
 
-/** What is shown of an answer while it comes. */
+/** The parts of an answer that are shown while it arrives. */
 export type ProgressPart = Extract<
   ModelPart,
   { readonly type: 'text_delta' | 'reasoning_delta' | 'tool_call_started' }
 >;
 
-/** Hears of a request between the parts that its reader waits for. */
+/** Observes a request between the parts that its reader waits for. */
 export interface AnswerListener {
-  /** It is slow. */
+  /** Called when nothing has arrived for a while. */
   quiet(silence: Silence): void;
-  /** It has come after that. */
+  /** Called when something arrives after such a silence. */
   flowing(): void;
   /**
-   * What a port over the wire tells in place of parts: nothing depends on them, there are many, and each costs
-   * with each reader that it passes through.
+   * Called by a port over the network instead of yielding the part. There are many of these parts, nothing depends on
+   * them, and each would have a cost in every reader that it passes through.
    */
   progressed(part: ProgressPart): void;
 }
 
 /**
- * The one door to a model. `stream` never throws and never rejects: it ends with `finished` or
- * `failed`. Aborting the signal ends it soon with `failed` of kind `cancelled`.
+ * The only interface to a model. `stream` never throws and never rejects: it ends with `finished` or `failed`. If the
+ * signal aborts, it ends soon with `failed` of kind `cancelled`.
  */
 export interface ModelPort {
   stream(
@@ -267,25 +273,25 @@ export interface ModelPort {
   ): AsyncIterable<ModelPart>;
 }
 
-/** What is known of a model; null where it is not. Prices are USD per million. */
+/** The details of a model that are known. A field is null if it is not known. */
 export interface ModelDetails {
   readonly contextWindow: number | null;
-  /** Tokens that each request asks it for at most; null: none is asked for. */
+  /** The maximum number of output tokens that requests ask for; null if they set no maximum. */
   readonly maxOutput: number | null;
   readonly price: ModelPrice | null;
-  /** Tokens of the shortest prefix that is cached. Absent: nobody knows. */
+  /** The number of tokens of the shortest prefix that is cached. Absent if it is not known. */
   readonly cacheMinimum?: number;
 }
 
-/** What a request holds back for its answer. */
+/** The part of a budget that a request reserves for its answer. */
 export interface OutputShare {
-  /** `provider/id`. */
+  /** The model as `provider/id`. */
   readonly model: string;
-  /** Tokens. */
+  /** Its output limit in tokens. */
   readonly limit: number;
 }
 
-/** USD per million tokens. */
+/** Prices in USD per million tokens. */
 export interface Rates {
   readonly input: number;
   readonly output: number;
@@ -293,16 +299,17 @@ export interface Rates {
   readonly cacheWrite: number;
 }
 
-/** The rates of a whole request whose prompt, cached or not, is longer than this. */
+/** The rates for a complete request whose prompt, cached or not, is longer than a limit. */
 export interface LongPromptRates extends Rates {
-  /** Tokens. */
+  /** The limit in tokens. */
   readonly above: number;
 }
 
 export interface ModelPrice extends Rates {
-  /** The shortest first. Absent: every prompt costs the same. */
+  /** Rates for long prompts, by rising limit. Default: all prompts have the same rates. */
   readonly longPrompts?: readonly LongPromptRates[];
-  /** Where it came from, and of what day (`YYYY-MM-DD`), where that is known. */
+  /** The source of the price. */
   readonly source: string;
+  /** The day for which the source gives it, `YYYY-MM-DD`; null if it is not known. */
   readonly asOf: string | null;
 }

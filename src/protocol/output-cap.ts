@@ -1,6 +1,8 @@
+import { isJsonObject } from '../base/json.ts';
+
 /**
- * The output cap of one request where a budget lowers it below the model's own output limit: how many
- * tokens the answer may have, and the limit that lowered it.
+ * The output cap of one request if a budget lowers it below the model's own output limit: the maximum number of tokens
+ * of the answer, and the limit that lowered it.
  */
 export interface OutputCap {
   readonly tokens: number;
@@ -11,10 +13,10 @@ export interface OutputCap {
   readonly used: number;
 }
 
-/** Reads a cap from a log that anybody may have written; undefined where it holds none that is valid. */
+/** Reads a cap from a log, which may contain anything; undefined if it is not valid. */
 export function readOutputCap(value: unknown): OutputCap | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { tokens, limit, value: most, used } = value as Readonly<Record<string, unknown>>;
+  if (!isJsonObject(value)) return undefined;
+  const { tokens, limit, value: most, used } = value;
   if (typeof limit !== 'string' || typeof most !== 'number' || typeof used !== 'number') {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { escapeTags, unescapeTags } from '../base/control-tags.ts';
 import { newId } from '../base/ids.ts';
 
-/** About 41 bits; drawn when the text is there already, so that nobody could have put it in. */
+/** A nonce has about 41 bits. */
 const NONCE_LENGTH = 8;
 
 /**

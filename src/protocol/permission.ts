@@ -1,4 +1,4 @@
-/** The modes, widest last: the order is the ladder that attenuation takes the minimum on. */
+/** The modes, the widest last. If several apply, the first of them in this order is used. */
 export const PERMISSION_MODES = ['plan', 'default', 'acceptEdits', 'autonomous'] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
@@ -9,7 +9,7 @@ export interface RuleSource {
   readonly where: string;
 }
 
-/** `Tool` or `Tool(specifier)`, parsed; `text` is what the user wrote. */
+/** A parsed rule, `Tool` or `Tool(specifier)`; `text` is what the user wrote. */
 export interface PermissionRule {
   readonly text: string;
   readonly tool: string;
@@ -72,7 +72,7 @@ export interface ModeGrant {
   readonly agent: string;
   /** The widest mode that the agent gets by this grant. */
   readonly mode: PermissionMode;
-  /** The one definition that it holds for. Null: the user's own definitions of that name. */
+  /** The definition that it applies to; null for the user's own definitions of that name. */
   readonly definition: GrantedDefinition | null;
   /** The place where the user granted it. */
   readonly source: RuleSource;
@@ -95,7 +95,7 @@ export interface Access {
   readonly agent?: string;
   /** Other names of the agent. A deny or ask rule for one of them applies too. */
   readonly agentWords?: readonly string[];
-  /** For Skill: its name. */
+  /** The name of the skill, for Skill. */
   readonly skill?: string;
 }
 
@@ -130,7 +130,7 @@ export type DecisionStep =
 export interface Decision {
   readonly verdict: Verdict;
   readonly step: DecisionStep;
-  /** For a person and for the model: what decided, and why. */
+  /** The reason for people and for the model: what decided, and why. */
   readonly reason: string;
   readonly rule?: PermissionRule;
   /** A rule that would allow the call, if there is one. */

@@ -1,33 +1,33 @@
-/** A file whose text stands in prompts. */
+/** A file whose text is part of prompts. */
 export interface ContextFile {
-  /** What the prompt calls it: from the directory, or from `~`. */
+  /** The name in the prompt: the path from the directory, or from `~`. */
   readonly name: string;
-  /** Whose it is. */
+  /** The owner of the file. */
   readonly scope: 'project' | 'user';
-  /** The name of the file whose import brought it in; absent: it is read by its own name. */
+  /** The name of the file that imports it. Absent if it is read by its own name. */
   readonly importedBy?: string;
-  /** As it is sent, but for control tags, which are still as they stood. */
+  /** The text as it is sent, except that control tags are not escaped yet. */
   readonly text: string;
-  /** Whether it goes on in the file, for want of room. */
+  /** True if the text is only the beginning of the file, because there was no room for the rest. */
   readonly isCut: boolean;
 }
 
-/** What tasks in a directory are told of it, beside its path. */
+/** The context that tasks in a directory get in addition to its path. */
 export interface ProjectContext {
-  /** Another one when anything of it is another. */
+  /** An id that changes whenever any part of the context changes. */
   readonly id: string;
-  /** The outermost first: where they differ, a later one goes before. */
+  /** The files of outer directories first. If files contradict each other, the later one takes precedence. */
   readonly files: readonly ContextFile[];
-  /** Names of those for which there was no room. */
+  /** Names of the files for which there was no room. */
   readonly leftOut: readonly string[];
-  /** How the repository stood, in lines; null: there is none, or it was not told in time. */
+  /** The state of the repository, in lines; null if there is no repository, or it could not be read in time. */
   readonly git: string | null;
 }
 
-/** Where engines get it from. */
+/** The source from which engines get the context of a project. */
 export interface ContextSource {
-  /** Looks whether files have changed, now and then; called before tasks are made. Never rejects. */
+  /** Checks from time to time whether files have changed. Called before tasks are created. Never rejects. */
   refresh(): Promise<void>;
-  /** As it is now, of a directory (absolute, real); null: there is nothing to tell. Called for each task. */
+  /** Returns the present context of a directory (absolute, real); null if there is none. Called for each task. */
   of(cwd: string): ProjectContext | null;
 }

@@ -13,14 +13,14 @@ import type {
 export const GRANT_SCOPES = ['task', 'project', 'user'] as const;
 export type GrantScope = (typeof GRANT_SCOPES)[number];
 
-/** A change of text as the call's own arguments give it. */
+/** A change of text that a call's arguments describe. */
 export interface ProposedEdit {
   /** Absolute. */
   readonly path: string;
-  /** Null: the whole file is written. */
+  /** The text to be replaced; null if the full file is written. */
   readonly before: string | null;
   readonly after: string;
-  /** Whether it changes every place that holds `before`, and not the only one. */
+  /** True if every occurrence of `before` is replaced. Otherwise it must occur exactly once. */
   readonly everywhere: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface ProposedEdit {
 export type OnAsk = 'deny' | 'park' | 'wait';
 
 interface QuestionBase {
-  /** The task's id, `q` and a number: the same when it is asked again after a crash. */
+  /** The task's id, `q` and a number. It is the same if the question is asked again after a crash. */
   readonly id: string;
   readonly task: string;
   readonly callId: string;
@@ -54,15 +54,14 @@ export interface PermissionQuestion extends QuestionBase {
   /** The step of the decision that asks. */
   readonly step: DecisionStep;
   readonly reason: string;
-  /** The rule that asks, where one does. */
+  /** The rule that asks, if one does. */
   readonly askedBy: Decision['rule'] | null;
-  /** The rule that an "always" would give; null: none is offered. */
+  /** The rule that "always" would add; null if it is not offered. */
   readonly rule: string | null;
   /** The scopes that "always" may have; empty if it is not offered. */
   readonly scopes: readonly GrantScope[];
   /**
-   * The mode that the agent's definition asks for, where granting it would let the call run. Absent: no such
-   * grant is offered.
+   * The mode that the agent's definition asks for. Set if a grant of it would allow the call and is offered.
    */
   readonly modeToGrant?: ModeToOffer;
 }
@@ -93,15 +92,16 @@ export interface PlanQuestion extends QuestionBase {
 /** A question to a person on behalf of one call of one task. */
 export type Question = PermissionQuestion | InputQuestion | PlanQuestion;
 
+/** An answer to a question. */
 export type Answer =
   | { readonly kind: 'once' }
   | { readonly kind: 'always'; readonly scope: GrantScope }
   /** The agent that asks gets the mode that its definition asks for. */
   | { readonly kind: 'mode'; readonly scope: Exclude<GrantScope, 'project'> }
   | { readonly kind: 'no'; readonly reason: string | null }
-  /** To a question of AskUser. */
+  /** An answer to a question of AskUser. */
   | { readonly kind: 'text'; readonly text: string }
-  /** Of a plan. `plan`: as the person changed it; null: as it was shown. */
+  /** The approval of a plan. `plan`: the plan as the person changed it; null if it is unchanged. */
   | { readonly kind: 'approved'; readonly mode: PermissionMode; readonly plan: string | null };
 
 /** `rule`: a rule that was added meanwhile allows the call, so that nobody needs to answer. */

@@ -40,7 +40,7 @@ export function formatQuotedItem({ kind, name, outcome, text, nonce }: QuotedIte
 }
 
 const FILE_LEAD = `<notice>${LEADS.file}: `;
-/** Nothing that is no string of JSON: what only looks like an enclosure may be anybody's words. */
+/** Matches a JSON string only. A text that merely looks like a quoted item may come from anybody. */
 const JSON_STRING = lazy(() => /^"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iu);
 
 /**
@@ -59,12 +59,12 @@ export function summarizeQuotedItem({ kind, name, outcome }: QuotedItem): string
   return outcome === '' ? named : `${named}: ${outcome}`;
 }
 
-/** Whether a part of a log, which may come from anywhere, is such a list. */
+/** Tells whether a value from a log, which may contain anything, is a list of quoted items. */
 export function isQuotedItemList(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isEnclosure);
+  return Array.isArray(value) && value.every(isQuotedItem);
 }
 
-function isEnclosure(value: unknown): boolean {
+function isQuotedItem(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { kind, name, outcome, text, nonce, attachments, read } = value;
   return (

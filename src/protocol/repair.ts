@@ -32,5 +32,5 @@ export const REPAIRS = {
 
 export type Repair = keyof typeof REPAIRS;
 
-/** Number of times that each repair was made. */
+/** The number of times that each repair was made. */
 export type Repairs = Readonly<Partial<Record<Repair, number>>>;

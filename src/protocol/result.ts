@@ -1,8 +1,9 @@
+import type { CodeLocation } from '../base/code-search/format-ranking.ts';
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { ModelFault } from './fault.ts';
 import type { PermissionMode } from './permission.ts';
-import type { GrantScope, ProposedEdit } from './question.ts';
+import type { GrantScope, PermissionQuestion } from './question.ts';
 import type { CommandRun, FileChange, FileSeen } from './tool.ts';
 
 /** The statuses a task can have (docs/tasks.md). `interrupted` is derived, never written. */
@@ -22,16 +23,16 @@ export type TaskStatus = (typeof TASK_STATUSES)[number];
 /** The statuses that end a task. */
 export type EndStatus = 'completed' | 'partial' | 'failed' | 'stopped' | 'killed';
 
-/** How a background shell ended. `lost`: with the process that ran it, or unseen. */
+/** The way in which a background shell ended. `lost`: together with the process that ran it, or unobserved. */
 export type ShellEnd = 'exited' | 'stopped' | 'killed' | 'output_limit' | 'lost';
 
 /** A background shell that a task started. */
 export interface ShellRun {
   readonly id: string;
   readonly command: string;
-  /** Null while it runs. */
+  /** The way in which it ended; null while it runs. */
   readonly end: ShellEnd | null;
-  /** Null while it runs, when a signal ended it, and when nobody saw it end. */
+  /** Null while it runs, if a signal ended it, and if nobody saw it end. */
   readonly exitCode: number | null;
 }
 
@@ -54,7 +55,7 @@ export type EnvelopeStatus = 'success' | 'partial' | 'error';
 export interface ChildReceipt {
   /** The last commands. Those of one task stand in the order in which they ended. */
   readonly commands: readonly CommandRun[];
-  /** How many more commands there were, or may have been. */
+  /** The number of further commands that there were, or may have been. */
   readonly commandsLeftOut: number;
   /** Names of the tools that ran. */
   readonly tools: readonly string[];
@@ -75,7 +76,7 @@ export interface Receipt {
   readonly models: readonly string[];
   /** Faults of the model or its provider after which Muster tried again or told the model. */
   readonly faults: readonly { readonly fault: ModelFault; readonly count: number }[];
-  /** The earlier task whose result this is, and when it ended (ms since the epoch). Absent: it is the task's own. */
+  /** The earlier task whose result is reused, and when it ended (ms since the epoch). Absent if none is. */
   readonly reused?: { readonly task: string; readonly at: number };
   readonly endedBecause: string;
   /** The flags of the answer (docs/receipts.md). */
@@ -83,7 +84,10 @@ export interface Receipt {
 }
 
 /** A question for programs, as `muster tasks answer --json` lists it. */
-export interface QuestionJson {
+export interface QuestionJson extends Pick<
+  PermissionQuestion,
+  'commands' | 'paths' | 'hosts' | 'edits' | 'input' | 'rule' | 'scopes'
+> {
   readonly id: string;
   readonly kind: 'permission' | 'input' | 'plan';
   readonly task_id: string;
@@ -92,16 +96,7 @@ export interface QuestionJson {
   /** The question of kind `input`; `options` holds its numbered answers. */
   readonly text: string | null;
   readonly options: readonly string[];
-  readonly commands: readonly string[];
-  readonly paths: readonly string[];
-  readonly hosts: readonly string[];
-  readonly edits: readonly ProposedEdit[];
-  /** The call's arguments as JSON, where it names no command, path or host. */
-  readonly input: string | null;
   readonly reason: string | null;
-  /** The rule that `always` would grant; null if it is not offered. */
-  readonly rule: string | null;
-  readonly scopes: readonly GrantScope[];
   /** The mode that the answer `mode` would grant to the agent. Absent if it is not offered. */
   readonly agent_mode?: {
     readonly agent: string;
@@ -118,16 +113,7 @@ export interface EnvelopeUsage {
 }
 
 /** A location in the workspace. */
-export interface ResultPlace {
-  /** Relative to the working directory, with `/`. */
-  readonly path: string;
-  /** The line number, from 1. */
-  readonly line: number;
-  /** Why it is among them: one sentence. */
-  readonly reason: string;
-  /** The text of the line; null if it was not read or is empty. */
-  readonly quote: string | null;
-}
+export type ResultPlace = CodeLocation;
 
 /** The result of a task, for programs. */
 export interface ResultEnvelope {
@@ -136,9 +122,9 @@ export interface ResultEnvelope {
   readonly data: {
     /** The status of the task. */
     readonly status: TaskStatus;
-    /** As `muster tasks` takes it. */
+    /** The id, as `muster tasks` accepts it. */
     readonly task_id: string;
-    /** The whole answer, uncut. */
+    /** The complete answer. */
     readonly result: string;
     /**
      * The answer as JSON that matches the task's output schema; null if it does not match or there is no
@@ -157,9 +143,9 @@ export interface ResultEnvelope {
     readonly subagent_type: string;
     /** The number of answers of its model. */
     readonly turns: number;
-    /** The provider's own, of this task alone. */
+    /** The usage of this task alone, as the provider reported it. */
     readonly usage: EnvelopeUsage;
-    /** Null where no price is known. */
+    /** Null if no price is known. */
     readonly cost_usd: number | null;
     /**
      * The estimated usage of answers that ended without the provider's numbers, such as aborted ones, in
@@ -180,7 +166,7 @@ export interface ResultEnvelope {
     /** Questions that wait for an answer. Absent if there are none. */
     readonly questions?: readonly QuestionJson[];
   };
-  /** What the parent's model gets: capped, with the line of facts. */
+  /** The text for the parent's model: the answer within its limit, with the line of facts. */
   readonly text: string;
   readonly stats: {
     /** Milliseconds from its start to its end, or until now. */

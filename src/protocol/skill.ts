@@ -1,39 +1,39 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AgentProblem, AgentScope, Effort, LimitedTools } from './agent.ts';
 
-/** A `SKILL.md` with its folder: instructions that are read when they are needed. */
+/** A skill: a `SKILL.md` with its folder. Its instructions are read when they are needed. */
 export interface SkillDefinition {
-  /** Its folder's, of a plugin `PLUGIN:FOLDER`; unique after shadowing. Compared without case. */
+  /** The name of its folder; `PLUGIN:FOLDER` in a plugin. Unique after shadowing. Compared without case. */
   readonly name: string;
-  /** What it does and when to use it: what the model chooses by. Empty where the file says nothing. */
+  /** Tells the model what the skill does and when to use it. Empty if the file has no description. */
   readonly description: string;
   /** The instructions, with `\n` line ends, trimmed. */
   readonly body: string;
-  /** Its folder: absolute, links resolved. Files that the instructions name lie there. */
+  /** The folder, which contains the files that the instructions name. Absolute, links resolved. */
   readonly directory: string;
-  /** Its file as it was found, absolute. */
+  /** The path of the file as it was found, absolute. */
   readonly path: string;
   readonly scope: AgentScope;
-  /** Canonical names that its run as a task is narrowed to; absent: no narrowing. */
+  /** Canonical names of the only tools that it may use as a task. Default: all tools of its agent. */
   readonly allowedTools?: readonly string[];
-  /** The calls to which that list limits some of these tools; absent: to none. */
+  /** Limits of these tools to certain calls. Default: none. */
   readonly limitedTools?: LimitedTools;
-  /** Canonical names that its run as a task, and all below it, is denied. */
+  /** Canonical names of the tools that are denied to it as a task and to all tasks below it. */
   readonly disallowedTools: readonly string[];
-  /** It runs as a task of its own; absent: whoever calls it follows it. */
+  /** Set if it runs as a task of its own. Default: the agent that calls it follows the instructions. */
   readonly context?: 'fork';
-  /** The type of that task. */
+  /** The agent type of that task. */
   readonly agent?: string;
   /** The model of that task, as written. */
   readonly model?: string;
   readonly effort?: Effort;
-  /** Whether the model may call it, and a definition preload it. */
+  /** True if models may call it and agent definitions may preload it. */
   readonly modelInvocable: boolean;
-  /** What arguments it takes, in its own words. */
+  /** A description of its arguments, as the file has it. */
   readonly argumentHint?: string;
-  /** Names of its arguments, in order, by which its instructions refer to them. */
+  /** Names of its arguments, in order. Its instructions refer to them by these names. */
   readonly argumentNames: readonly string[];
-  /** Fields that do nothing here, kept as they stood. */
+  /** Fields that are not understood, unchanged. */
   readonly extra: JsonObject;
   readonly problems: readonly AgentProblem[];
 }

@@ -14,29 +14,29 @@ import type { UnmetRequest } from './unmet-request.ts';
 /** The way in which a task was created. */
 export type TaskSource = 'cli' | 'model' | 'skill' | 'hook' | 'sdk' | 'acp' | 'mcp' | 'template';
 
-/** Caps of one task, decided when it is made: the smallest of config, definition and call. */
+/** The limits of one task. They are set when it is created: the smallest of configuration, definition and call. */
 export interface TaskLimits {
-  /** The maximum number of answers. Null: no limit. */
+  /** The maximum number of answers; null for no limit. */
   readonly maxTurns: number | null;
-  /** Paid tokens of this task and all tasks below it. Null: no limit. */
+  /** Paid tokens of this task and all tasks below it; null for no limit. */
   readonly maxTokens: number | null;
-  /** USD of this task and all below it. Absent: no cap. */
+  /** Cost in USD of this task and all tasks below it. Default: no limit. */
   readonly maxCostUsd?: number;
-  /** Bytes of tool results of this task and all below it. Absent: no cap. */
+  /** Bytes of tool results of this task and all tasks below it. Default: no limit. */
   readonly maxToolBytes?: number;
-  /** Milliseconds from its start. Null: no limit (the main agent). */
+  /** Milliseconds from its start; null for no limit, as for the main agent. */
   readonly wallMs: number | null;
-  /** Tokens of the answer that reach the parent's model. */
+  /** The maximum number of tokens of the answer that the parent's model gets. */
   readonly resultMaxTokens: number;
 }
 
 /** Settings that decide what a task does next. */
 export interface LoopSettings {
-  /** Tries of one request after the first, rate-limit waits not counted. */
+  /** The number of retries of one request. Waits for rate limits do not count. */
   readonly retries: number;
-  /** Tries of one request after the first to which nothing came. Absent in older logs. */
+  /** The number of retries of a request without any answer. Absent in older logs. */
   readonly silentRetries?: number;
-  /** Calls that repeat each other before a task is ended. */
+  /** The number of repeated calls after which a task is ended. */
   readonly noProgressCalls: number;
 }
 
@@ -46,10 +46,10 @@ export interface LoopSettings {
  */
 export interface TaskSpec {
   readonly id: string;
-  /** The root of its tree; its own id for a root. */
+  /** The id of the root of its tree, which is its own id for a root. */
   readonly root: string;
   readonly parent: string | null;
-  /** The parent's Task call that made it. */
+  /** The parent's Task call that created it. */
   readonly parentCall: string | null;
   readonly depth: number;
   readonly agent: AgentDefinition;

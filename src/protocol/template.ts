@@ -6,12 +6,12 @@ export interface TemplateDefinition {
   /** Unique after shadowing. Compared without case. */
   readonly name: string;
   readonly description: string;
-  /** The agent that works on an item, by name; absent: the default one. */
+  /** The name of the agent that works on an item. Default: the default agent. */
   readonly agent?: string;
-  /** As a Task call would name it; absent: as the agent's definition says. */
+  /** The model, as a Task call would name it. Default: the model of the agent's definition. */
   readonly model?: string;
   readonly maxTurns?: number;
-  /** With `{{item}}`, `{{item.FIELD}}`, `{{index}}` and `{{count}}` in it; known to hold no other. */
+  /** The prompt. Its only placeholders are `{{item}}`, `{{item.FIELD}}`, `{{index}}` and `{{count}}`. */
   readonly body: string;
   readonly scope: AgentScope;
   /** Absolute, or `builtin:` and a name. */
@@ -30,15 +30,14 @@ export type ItemSource =
   | { readonly kind: 'glob'; readonly pattern: string }
   | { readonly kind: 'stdin' };
 
-/** A template with its items, as it was when the run began. The remaining work needs no file of it. */
-export interface FanOut {
+/**
+ * A template with its items, as it was when the run began, so that the remaining work does not depend on its file.
+ */
+export interface FanOut extends Pick<
+  TemplateDefinition,
+  'path' | 'body' | 'agent' | 'model' | 'maxTurns'
+> {
   readonly template: string;
-  /** Of the file that it came from. */
-  readonly path: string;
-  readonly body: string;
-  readonly agent?: string;
-  readonly model?: string;
-  readonly maxTurns?: number;
   readonly items: readonly TemplateItem[];
   readonly source: ItemSource;
   /** SHA-256 of each item as it was given, because secrets are redacted in logs. */

@@ -1,77 +1,71 @@
 import { lazy } from '../base/lazy.ts';
+import { listNames } from '../base/text.ts';
 import type { ToolLimit } from './agent.ts';
 import { CORE_TOOLS, TOOL_NAMES } from './tool-names.ts';
 
 /**
- * Other products' names for our tools. The table holds for every vendor alike: files are converted
- * from one vendor's folder to another's with their tool names left as they were. The aliases of a tool
- * are parted by blanks.
+ * Other products' names for Muster's tools. The table applies to all vendors, because people convert files from one
+ * vendor's folder to another's without changing the tool names.
  */
-const ALIASES: readonly (readonly [name: string, aliases: string])[] = [
-  [
-    'Read',
-    'read_file read_many_files readFile ReadFile open_file view fs_read read/readFile ' +
-      'read/viewImage read/getNotebookSummary NotebookRead',
-  ],
-  [
-    'Write',
-    'write_file write_to_file WriteFile Create create_file fs_write edit/createFile ' +
-      'edit/createDirectory',
-  ],
-  [
-    'Edit',
-    'edit_file edit/editFiles editFiles patch replace str_replace apply_patch ApplyPatch ' +
-      'replace_in_file NotebookEdit edit/editNotebook',
-  ],
-  ['MultiEdit', 'multi_edit'],
-  [
-    'Bash',
-    'shell shell_exec execute_bash local_shell powershell execute Execute execute_command run_command ' +
-      'run_shell_command run_in_terminal runCommands execute/runInTerminal',
-  ],
-  [
-    'Grep',
-    'grep_search grep_files search_file_content ripgrep searchResults codebase usages ' +
-      'search/textSearch search/codebase search/usages',
-  ],
-  ['Glob', 'find find_files glob_search glob_files search/fileSearch'],
-  ['LS', 'list list_files list_directory list_dir search/listDirectory ReadFolder'],
-  ['WebFetch', 'fetch web/fetch web_fetch fetch_content FetchUrl http_get'],
-  ['WebSearch', 'web_search google_web_search google_search'],
-  ['HttpRequest', 'http_request http_post'],
-  ['TodoWrite', 'todo todos todo_list TodoRead write_todos todo_write'],
-  ['Skill', 'activate_skill'],
-  ['AskUser', 'AskUserQuestion vscode/askQuestions ask_user question'],
-  [
-    'Task',
-    'Agent runSubagent agent/runSubagent subagent use_subagent spawn_subagent invoke_agent ' +
-      'custom-agent delegate',
-  ],
-  ['TaskOutput', 'BashOutput task_output execute/getTerminalOutput execute/awaitTerminal'],
-  ['TaskStop', 'KillShell KillBash task_stop'],
-  ['TaskSend', 'SendMessage send_message task_send'],
-  ['TaskList', 'task_list'],
-  ['TaskReplay', 'task_replay'],
-  ['MemoryList', 'memory_list'],
-  ['MemoryRead', 'memory_read'],
-  ['MemoryWrite', 'memory_write'],
-  ['MemoryPatch', 'memory_patch'],
-  ['MemoryAppend', 'memory_append'],
-  ['MemoryDelete', 'memory_delete'],
-  ['CurrentTime', 'current_time'],
-  ['GetEnv', 'get_env'],
-  ['SetEnv', 'set_env'],
-  ['JsonParse', 'json_parse'],
-  ['JsonStringify', 'json_stringify'],
-  ['Base64Encode', 'base64_encode'],
-  ['Base64Decode', 'base64_decode'],
-  ['FileInfo', 'get_file_info file_info'],
-  ['MoveFile', 'move_file'],
-  ['DeleteFile', 'delete_file'],
-  ['ExitPlanMode', 'exit_plan_mode'],
-];
+const ALIASES: Readonly<Record<string, string>> = {
+  Read: `
+    read_file read_many_files readFile ReadFile open_file view fs_read read/readFile
+    read/viewImage read/getNotebookSummary NotebookRead
+  `,
+  Write: `
+    write_file write_to_file WriteFile Create create_file fs_write edit/createFile
+    edit/createDirectory
+  `,
+  Edit: `
+    edit_file edit/editFiles editFiles patch replace str_replace apply_patch ApplyPatch
+    replace_in_file NotebookEdit edit/editNotebook
+  `,
+  MultiEdit: 'multi_edit',
+  Bash: `
+    shell shell_exec execute_bash local_shell powershell execute Execute execute_command
+    run_command run_shell_command run_in_terminal runCommands execute/runInTerminal
+  `,
+  Grep: `
+    grep_search grep_files search_file_content ripgrep searchResults codebase usages
+    search/textSearch search/codebase search/usages
+  `,
+  Glob: 'find find_files glob_search glob_files search/fileSearch',
+  LS: 'list list_files list_directory list_dir search/listDirectory ReadFolder',
+  WebFetch: 'fetch web/fetch web_fetch fetch_content FetchUrl http_get',
+  WebSearch: 'web_search google_web_search google_search',
+  HttpRequest: 'http_request http_post',
+  TodoWrite: 'todo todos todo_list TodoRead write_todos todo_write',
+  Skill: 'activate_skill',
+  AskUser: 'AskUserQuestion vscode/askQuestions ask_user question',
+  Task: `
+    Agent runSubagent agent/runSubagent subagent use_subagent spawn_subagent invoke_agent
+    custom-agent delegate
+  `,
+  TaskOutput: 'BashOutput task_output execute/getTerminalOutput execute/awaitTerminal',
+  TaskStop: 'KillShell KillBash task_stop',
+  TaskSend: 'SendMessage send_message task_send',
+  TaskList: 'task_list',
+  TaskReplay: 'task_replay',
+  MemoryList: 'memory_list',
+  MemoryRead: 'memory_read',
+  MemoryWrite: 'memory_write',
+  MemoryPatch: 'memory_patch',
+  MemoryAppend: 'memory_append',
+  MemoryDelete: 'memory_delete',
+  CurrentTime: 'current_time',
+  GetEnv: 'get_env',
+  SetEnv: 'set_env',
+  JsonParse: 'json_parse',
+  JsonStringify: 'json_stringify',
+  Base64Encode: 'base64_encode',
+  Base64Decode: 'base64_decode',
+  FileInfo: 'get_file_info file_info',
+  MoveFile: 'move_file',
+  DeleteFile: 'delete_file',
+  ExitPlanMode: 'exit_plan_mode',
+};
 
-/** Words for several tools at once that mean the same wherever they stand. */
+/** Names for several tools at once that mean the same for all vendors. */
 const GROUPS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['search', ['Grep', 'Glob']],
   ['web', ['WebFetch', 'WebSearch']],
@@ -79,7 +73,7 @@ const GROUPS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly 
   ['@builtin', CORE_TOOLS],
 ]);
 
-/** Words that are a group for one vendor and a tool's name, or nothing, for the others. */
+/** Names that mean a group for one vendor, and a tool or nothing for the others. */
 const VENDOR_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ['copilot edit', ['Edit', 'Write']],
   ['factory edit', ['Edit', 'MultiEdit', 'Write']],
@@ -97,8 +91,8 @@ const EXACT = lazy(
   (): ReadonlyMap<string, string> =>
     new Map([
       ...TOOL_NAMES.map((name) => [name, name] as const),
-      ...ALIASES.flatMap(([name, aliases]) =>
-        aliases.split(' ').map((alias) => [alias, name] as const),
+      ...Object.entries(ALIASES).flatMap(([name, aliases]) =>
+        listNames(aliases).map((alias) => [alias, name] as const),
       ),
     ]),
 );
@@ -114,8 +108,8 @@ const PICTURES = ['png', 'jpg', 'jpeg', 'gif', 'webp'];
 const NOTEBOOKS = ['ipynb'];
 
 /**
- * Names of tools that do less than the tool of Muster that stands for them, by the name in small letters. What
- * a list grants by one of them is limited to what the name means.
+ * Names of tools that do less than Muster's corresponding tool, in lower case. A list that contains one of them grants
+ * only what the name means.
  */
 const PARTIAL: ReadonlyMap<string, ToolLimit> = new Map<string, ToolLimit>([
   ['notebookedit', onlyFiles('Edit', NOTEBOOKS)],
@@ -137,8 +131,8 @@ function onlyNewFiles(tool: string): ToolLimit {
 }
 
 /**
- * Names of tools that do less than any tool of Muster, and no limit says how much less, by the name in small
- * letters. A list grants nothing by one of them. What it denies by them is the tool of Muster.
+ * Names of tools that do less than any tool of Muster, where no limit can express the difference, in lower case. A
+ * list grants nothing by such a name. A denial by it denies Muster's tool.
  */
 const TOO_NARROW: ReadonlySet<string> = new Set(['edit/createdirectory', 'todoread', 'http_post']);
 
@@ -146,7 +140,7 @@ const TOO_NARROW: ReadonlySet<string> = new Set(['edit/createdirectory', 'todore
 export type ToolGrant =
   | { readonly tool: string }
   | { readonly tool: string; readonly limit: ToolLimit }
-  /** Nothing: `tool`, which stands for the word where it is denied, does more than the word means. */
+  /** Nothing, because `tool`, which a denial of the word denies, does more than the word means. */
   | { readonly tool: string; readonly word: string; readonly isTooWide: true };
 
 /**

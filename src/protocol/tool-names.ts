@@ -1,64 +1,30 @@
-/** The core set, in the order in which tools stand in a request. */
-export const CORE_TOOLS = [
-  'Read',
-  'Write',
-  'Edit',
-  'MultiEdit',
-  'LS',
-  'Glob',
-  'Grep',
-  'Bash',
-  'TodoWrite',
-  'WebFetch',
-  'WebSearch',
-  'Skill',
-  'AskUser',
-  'TaskOutput',
-  'TaskStop',
-  'TaskSend',
-  'Notify',
-] as const;
+import { listNames } from '../base/text.ts';
 
-/** Muster's own notes. An agent with a directory of its own has them all. */
-export const MEMORY_TOOLS = [
-  'MemoryList',
-  'MemoryRead',
-  'MemoryWrite',
-  'MemoryPatch',
-  'MemoryAppend',
-  'MemoryDelete',
-] as const;
+/** The core tools, in the order in which requests list them. */
+export const CORE_TOOLS = listNames(`
+  Read Write Edit MultiEdit LS Glob Grep Bash TodoWrite WebFetch WebSearch Skill AskUser
+  TaskOutput TaskStop TaskSend Notify
+`);
 
-/** Tools that a definition has to ask for by name. */
+/** The tools for Muster's own notes. An agent with a directory of its own has all of them. */
+export const MEMORY_TOOLS = listNames(
+  'MemoryList MemoryRead MemoryWrite MemoryPatch MemoryAppend MemoryDelete',
+);
+
+/** Tools that a definition must ask for by name. */
 const ON_REQUEST_TOOLS = [
-  'Task',
-  'TaskList',
-  'TaskReplay',
-  'RunTemplate',
-  'HttpRequest',
+  ...listNames('Task TaskList TaskReplay RunTemplate HttpRequest'),
   ...MEMORY_TOOLS,
-  'Board',
-  'CurrentTime',
-  'Sleep',
-  'GetEnv',
-  'SetEnv',
-  'JsonParse',
-  'JsonStringify',
-  'Base64Encode',
-  'Base64Decode',
-  'FileInfo',
-  'MoveFile',
-  'DeleteFile',
-  'ExitPlanMode',
-] as const;
+  ...listNames(`
+    Board CurrentTime Sleep GetEnv SetEnv JsonParse JsonStringify Base64Encode Base64Decode
+    FileInfo MoveFile DeleteFile ExitPlanMode
+  `),
+];
 
-/** Names that definitions may list, of tools that are not built: a task is told so, and goes without. */
-export const UNBUILT_TOOLS: ReadonlySet<string> = new Set([
-  'WebFetch',
-  'WebSearch',
-  'HttpRequest',
-  'Board',
-]);
+/** Tools that definitions may list although they do not exist yet. A task is told so and works without them. */
+export const UNBUILT_TOOLS: ReadonlySet<string> = new Set(
+  listNames('WebFetch WebSearch HttpRequest Board'),
+);
 
 /** The code search. The offline engine always has it; another agent has to ask for it by name. */
 export const CODE_SEARCH = 'FindPlaces';

@@ -7,72 +7,72 @@ import type { MemoryPort } from './memory.ts';
 import type { Access } from './permission.ts';
 import type { ProposedEdit } from './question.ts';
 
-/** What a tool does to the world; policy and scheduling judge by it. */
+/** The kind of effect that a tool has. Permissions and scheduling depend on it. */
 export type ToolKind = 'read' | 'edit' | 'execute' | 'network' | 'delegate' | 'meta';
 
 /**
- * What may be done with a call that has no recorded outcome after a crash: `pure` calls run again;
- * `checkable` ones are compared with the state they meant to reach; `keyed` ones run again under the
- * same key; `opaque` ones never run again by themselves.
+ * The treatment of a call that has no recorded outcome after a crash. `pure`: it runs again. `checkable`: the present
+ * state is compared with the one that it should have reached. `keyed`: it runs again with the same key. `opaque`: it
+ * never runs again by itself.
  */
 export type ReplayClass = 'pure' | 'checkable' | 'keyed' | 'opaque';
 
+/** The result of checking the arguments of a call. */
 export type ValidationResult<I> =
   | {
       readonly ok: true;
       readonly input: I;
-      /** What was changed to make the call possible, a sentence each, for its result. Absent: nothing. */
+      /** Corrections that made the call possible, one sentence each, which its result mentions. Default: none. */
       readonly notes?: readonly string[];
     }
-  /** One sentence an issue: field, what is wrong, what is valid. */
+  /** Each issue is a sentence: the field, the problem, and what is valid. */
   | { readonly ok: false; readonly issues: readonly string[] };
 
 /**
- * A tool. `parse`, `describe` and `run` see the same parsed input. `describe` is pure and never
- * touches the disk. `run` must not throw for what can go wrong outside (that is an output with
- * `error`); a throw is a bug and reaches the model as INTERNAL_ERROR. It must stop soon after
- * `context.signal` aborts, with nothing left running.
+ * A tool. `parse`, `describe` and `run` get the same parsed input. `describe` is pure and never reads the disk. `run`
+ * reports a problem outside as an output with `error`. If it throws, that is a bug, which the model gets as
+ * INTERNAL_ERROR. It must stop soon after `context.signal` aborts and leave nothing running.
  */
 export interface Tool<I = never> {
   readonly name: string;
   readonly kind: ToolKind;
   readonly replay: ReplayClass;
   /**
-   * Whether a call waits for others: then it holds no slot, and `tool_seconds` does not count. Default:
-   * none does.
+   * Tells whether a call waits for other tasks. Such a call takes no slot, and `tool_seconds` does not apply to it.
+   * Default: no call does.
    */
   waits?(input: I): boolean;
   /**
-   * Its results are Muster's own words, and what they quote is escaped. Default false: they hold
-   * outside text, and are marked as such wherever they stand in a request.
+   * True if its results are Muster's own text in which every quotation is escaped. Default: false. Results then
+   * count as outside text and are marked as such in requests.
    */
   readonly ownWords?: boolean;
-  /** For the model: short. */
+  /** A short description for the model. */
   readonly description: string;
-  /** JSON Schema of the input, an object schema. */
+  /** The JSON Schema of the input, which is an object. */
   readonly inputSchema: JsonObject;
   parse(input: JsonValue): ValidationResult<I>;
-  /** Absent: unknown access, judged as `execute`. */
+  /** Describes the access of a call. Default: unknown access, which counts as `execute`. */
   describe?(input: I, at: { readonly cwd: string }): Access;
-  /** The changes of text that a call would make, for a person who is asked about it. Pure, too. */
+  /** Returns the changes of text that a call would make, for a person who is asked about it. Pure. */
   proposes?(input: I, at: { readonly cwd: string }): readonly ProposedEdit[];
   run(input: I, context: ToolContext): Promise<ToolOutput>;
 }
 
-/** A tool of any input: how registries hold them (`I` is only ever fed by the tool's own `parse`). */
+/** A tool with any input type, for lists of tools. Its input always comes from its own `parse`. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the one place where the input type is erased
 export type AnyTool = Tool<any>;
 
-/** A change to one file, for the receipt. Hashes are sha256 hex; null: it was not there. */
+/** A change of one file, for the receipt. Hashes are SHA-256 in hex; null means that the file does not exist. */
 export interface FileChange {
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
-  /** Permission bits of what was there before, where that file itself is gone. */
+  /** Permission bits of the previous file, if it no longer exists. */
   readonly mode?: number;
-  /** It was not written but moved from there: the task knows its content only if it knew that file's. */
+  /** The previous path of a file that was moved. The task knows its content only if it knew it there. */
   readonly movedFrom?: string;
-  /** Set: something was put into it that the task has not read, so that it doesn't know its content. */
+  /** Set if the file got content that the task has not read, so that the task does not know its content. */
   readonly unread?: true;
 }
 
@@ -83,62 +83,65 @@ export interface FileSeen {
 
 export interface CommandRun {
   readonly command: string;
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly exitCode: number | null;
 }
 
-/** What really happened in a call, counted by Muster and not by the model. */
+/** The actions of a call, as recorded by Muster and not by the model. */
 export interface CallDetails {
   readonly read?: readonly FileSeen[];
   readonly changed?: readonly FileChange[];
   readonly commands?: readonly CommandRun[];
-  /** Variables that were set for the later commands of the task, by name; null: taken back. */
+  /** Variables that were set for later commands of the task, by name; null if a variable was removed. */
   readonly variables?: Readonly<Record<string, string | null>>;
-  /** Name of the skill whose instructions it gave. */
+  /** The name of the skill whose instructions it returned. */
   readonly skill?: string;
-  /** The limit that it was refused by, where a task that goes on against it is ended. */
+  /** The limit that refused it, if a task that repeats the attempt is ended. */
   readonly refusedBy?: { readonly limit: string; readonly value: number; readonly used: number };
 }
 
 export interface ToolOutput {
-  /** What the model gets. Already within the caps of the tool. */
+  /** The result for the model, within the limits of the tool. */
   readonly text: string;
-  /** Set: the call failed, and `text` says what happened and what to do. */
+  /** Set if the call failed. `text` then says what happened and what to do. */
   readonly error?: ErrorCode;
   readonly facts?: CallDetails;
-  /** What `ToolContext.attach` has let in, to be shown with the text. */
+  /** Attachments that `ToolContext.attach` has accepted, which are shown with the text. */
   readonly attachments?: readonly Attachment[];
   /**
-   * Set: `text` is what the user has told the model to do, in a file that the user trusts. It stands in a
-   * request as words of Muster's own do.
+   * True if `text` contains instructions of the user from a file that the user trusts. It is then sent like
+   * Muster's own text.
    */
   readonly isInstruction?: boolean;
-  /** What it ran did not stop when told, and was killed. */
+  /** True if a program that it ran did not stop when requested, and was killed. */
   readonly forced?: boolean;
-  /** Ids of inputs that need not be said any more: their content stands in `text`. */
+  /** Ids of inputs that need not be sent any more, because `text` contains their content. */
   readonly told?: readonly string[];
 }
 
-/** What was decided about a path when the call was judged. */
+/** The decision about a path at the time of the permission decision about the call. */
 export interface JudgedPath {
-  /** Where it led, absolute: one that leads elsewhere since is not opened. */
+  /** The absolute path that it led to. If it leads elsewhere now, it is not opened. */
   readonly real: string;
-  /** It was a file with other names (hard links), which may lie outside the roots, and a person knew. */
+  /** True if a person allowed the file although it has other names (hard links), which may lie outside the roots. */
   readonly mayHaveOtherNames: boolean;
 }
 
-/** Whether a path below a directory, relative with `/` (a directory's with one at its end), is kept back: by which rule. */
+/**
+ * Returns the rule that excludes a path below a directory; undefined if none does. The path is relative, with `/`,
+ * and that of a directory ends with one.
+ */
 export type PathExclusion = (path: string) => string | undefined;
 
-/** Where a call may open files, as it was judged. */
+/** The files that a call may open, according to the permission decision. */
 export interface FileAccess {
   /** Absolute real paths that files must lie in. */
   readonly roots: readonly string[];
-  /** By absolute path as the call asked for it. */
+  /** The decisions by absolute path, as the call requested it. */
   readonly judged: ReadonlyMap<string, JudgedPath>;
   /**
-   * What rules keep from a call that was allowed for the directory as a whole; null: nothing. Both
-   * absolute.
+   * Returns a test for the paths that rules exclude from a call that was allowed for the full directory; null if rules
+   * exclude none. Both paths are absolute.
    */
   excludedPathsBelow(directory: {
     readonly asked: string;
@@ -146,7 +149,10 @@ export interface FileAccess {
   }): PathExclusion | null;
 }
 
-/** The ports a tool gets. Nothing in it belongs to the engine, so that a tool is tested alone. */
+/**
+ * The context of a call: the ports that a tool may use. No part belongs to the engine, so tools can be tested
+ * alone.
+ */
 export interface ToolContext extends FileAccess {
   readonly taskId: string;
   readonly callId: string;
@@ -156,121 +162,126 @@ export interface ToolContext extends FileAccess {
   readonly caps: ToolCaps;
   readonly files: FileMemory;
   readonly todos: TodoStore;
-  /** Absent: there are none here. */
+  /** Absent if there are no notes. */
   readonly memory?: MemoryPort;
   readonly shells: ShellPort;
   readonly sandbox: SandboxPort;
   readonly variables: VariablePort;
   /**
-   * To be called before the last copy of what a file holds is changed or deleted, so that it can be put
-   * back: resolves once it is kept for good. Absent: nothing is kept.
+   * Stores the content of a file so that it can be restored. Must be called before the last copy is changed or
+   * deleted. Resolves when the content is stored durably. Absent if nothing is stored.
    */
   keepFormer?(bytes: Buffer): Promise<void>;
   /** Resolves after so many milliseconds; rejects with the signal's reason as soon as it aborts. */
   sleep(ms: number): Promise<void>;
-  /** A file beside the log for output too large to keep; created on first use, 0600. */
+  /** Returns the path of a file next to the log for large output. It is created at the first use, with mode 0600. */
   spillPath(): string;
-  /** What goes into that file passes through one of these. Absent: it is kept as it comes. */
+  /** Creates a filter that removes secrets from the content of that file. Default: the content is not filtered. */
   redactBytes?(): ByteFilter;
-  /** Shows images and documents to the model. Absent: nothing can be shown. */
+  /** Shows images and documents to the model. Absent if that is not possible. */
   readonly attach?: AttachPort;
-  /** A line for whoever watches; may be dropped. */
+  /** Shows a line to people who watch the task. It may be dropped. */
   progress(line: string): void;
 }
 
-/** Bytes as they are to be kept. What it holds back comes with `end`. */
+/** Filters a stream of bytes. `end` returns the bytes that were held back. */
 export interface ByteFilter {
   write(chunk: Buffer): Buffer;
   end(): Buffer;
 }
 
-/** Keeps bytes as they come. */
+/** A filter that changes nothing. */
 export const KEEP_BYTES: ByteFilter = { write: (chunk) => chunk, end: () => Buffer.alloc(0) };
 
-/** Where the commands of a call run. */
+/** The sandbox for the commands of a call. */
 export interface SandboxPort {
   /**
-   * How a command is to be started in `cwd` (absolute, real), held as this call is to be held; bare
-   * where this machine has no sandbox. What `serves` is reached, as long as it runs, by the commands of
-   * its task that are started after it.
+   * Returns how to start a command in `cwd` (absolute, real) with the confinement of this call; without one if this
+   * machine has no sandbox. `serves`: later commands of the task can reach its servers while it runs.
    */
   confine(
     argv: readonly [string, ...string[]],
     options: {
       readonly cwd: string;
       readonly serves: boolean;
-      /** The command line that a shell among the arguments runs; absent: none is known. */
+      /** The command line that a shell in the arguments runs. Absent if it is not known. */
       readonly line?: string;
     },
   ): Promise<CommandToStart>;
 }
 
+/** The program, arguments and environment that start a command. */
 export interface CommandToStart {
   readonly file: string;
   readonly args: readonly string[];
-  /** The whole environment. */
+  /** The complete environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What holds it; null: nothing does. */
+  /** The confinement of the command; null if it is not confined. */
   readonly held: CommandLimits | null;
-  /** Puts aside what it must not have made; when it has ended, or now and then while it runs. */
+  /** Quarantines files that it must not create. Call it when the command has ended, and sometimes while it runs. */
   settle(): Promise<CleanupResult>;
-  /** Call when nothing of it is left, once or more. */
+  /** Must be called when no process of the command is left. Further calls do nothing. */
   release(): void;
 }
 
+/** The confinement of a command by the sandbox. */
 export interface CommandLimits {
-  /** Whether it can write in the roots. */
+  /** `workspace`: it can write in the roots. */
   readonly access: 'read-only' | 'workspace';
   readonly network: boolean;
-  /** The process that is started stands outside, and reports about the command on stderr. */
+  /** True if the started process stays outside the sandbox and reports about the command on stderr. */
   readonly monitored: boolean;
 }
 
 /** The environment variables of the commands of a task. */
 export interface VariablePort {
-  /** What its next command sees; without what Muster sets there for git, pagers and itself. */
+  /** Returns the variables for its next command, except those that Muster sets for git, pagers and itself. */
   seen(): Readonly<Record<string, string>>;
-  /** Which of these the task has set itself, by name. */
+  /** Returns the names of the variables that the task has set itself. */
   own(): ReadonlySet<string>;
-  /** Whether its log keeps a value as it is: false for one that holds what is redacted as a secret. */
+  /** Tells whether the log stores a value unchanged. It does not if a part is redacted as a secret. */
   keeps(value: string): boolean;
 }
 
-/** Commands that go on after their call: shells of the task, with ids as tasks have them. */
+/** Starts commands that continue after their call: the shells of the task. Their ids look like those of tasks. */
 export interface ShellPort {
-  /** Resolves once it runs. Rejects with a MusterError that is meant for the model. */
+  /** Resolves when the shell runs. Rejects with a MusterError for the model. */
   start(work: ShellWork): Promise<StartedShell>;
 }
 
+/** A command that is to run as a shell of the task. */
 export interface ShellWork {
-  /** As the model wrote it, with the directory that the call named as a `cd` in front. */
+  /** The command as the model wrote it, after a `cd` to the directory that the call names. */
   readonly command: string;
   /**
-   * Resolves once it runs; rejects with a MusterError when it can't be started, and then nothing of
-   * it is there. `write` gets what it prints. It is ended when the signal aborts.
+   * Starts the command, and passes its output to `write`. It is ended when the signal aborts. Resolves when it runs.
+   * Rejects with a MusterError if it cannot be started; none of its processes is then left.
    */
   begin(write: (chunk: Buffer) => void, signal: AbortSignal): Promise<BegunShell>;
 }
 
+/** A running command. */
 export interface BegunShell {
-  /** Resolves when nothing of it is left. A rejection is a bug: its end is then lost. */
+  /** Resolves when no process of it is left. A rejection is a bug, and the end then counts as lost. */
   readonly ended: Promise<ShellExit>;
 }
 
+/** The end of a shell. */
 export interface ShellExit {
-  /** `exited`: by itself; `stopped`: when told; `killed`: it did not stop when told. */
+  /** `exited`: it ended by itself. `stopped`: it stopped when requested. `killed`: it did not stop when requested. */
   readonly how: 'exited' | 'stopped' | 'killed';
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly exitCode: number | null;
 }
 
+/** A shell that has been started. */
 export interface StartedShell {
   readonly id: string;
   /** Path of the file in which its output grows. */
   readonly output: string;
 }
 
-/** From `[output]` and `[liveness]`; bytes and milliseconds. */
+/** The limits of tools from the configuration tables `[output]` and `[liveness]`, in bytes and milliseconds. */
 export interface ToolCaps {
   readonly resultBytes: number;
   readonly readBytes: number;
@@ -278,20 +289,20 @@ export interface ToolCaps {
   readonly toolMs: number;
 }
 
-/** What a task has read, so that an edit over something unseen or changed since is refused. */
+/** The files that a task has read, so that an edit of a file that it has not read, or that has changed, is refused. */
 export interface FileMemory {
-  /** Hash at the task's last read or write of this real path. */
+  /** Returns the hash at the task's last read or write of a real path. */
   seen(path: string): string | undefined;
   remember(path: string, hash: string): void;
-  /** Before this task writes that to a real path: others of its tree may see it at once, and whose it is. */
+  /** Must be called before the task writes this content to a real path, because other tasks may see it at once. */
   willWrite(path: string, hash: string): void;
-  /** The same before it deletes a file or moves it away. */
+  /** Must be called before the task deletes or moves a file. */
   willRemove(path: string): void;
-  /** Which other task of the tree left the file with this hash, in words: `task ID (AGENT)`. */
+  /** Returns the other task of the tree that left the file with this hash, as `task ID (AGENT)`. */
   changedBy(path: string, hash: string): string | undefined;
-  /** Which other task of the tree deleted a file that is gone, or moved it away. */
+  /** Returns the other task of the tree that deleted or moved a file. */
   removedBy(path: string): string | undefined;
-  /** Notes that this task was told so. False: it was before, or has never known the file. */
+  /** Records that the task was informed of the removal. Returns false if it was already, or never knew the file. */
   acceptRemoval(path: string): boolean;
 }
 

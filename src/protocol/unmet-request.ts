@@ -1,3 +1,4 @@
+import { isJsonObject } from '../base/json.ts';
 import { collapseWhitespace, truncate } from '../base/text.ts';
 
 const KINDS = ['tool', 'denial', 'rule', 'isolation'] as const;
@@ -13,23 +14,21 @@ export interface UnmetRequest {
   readonly reason: string;
 }
 
-/** Reads the requests from a log that anybody may have written; invalid ones are left out. */
+/** Reads the requests from a log, which may contain anything. Invalid ones are left out. */
 export function readUnmetRequests(logged: unknown): readonly UnmetRequest[] {
   return Array.isArray(logged) ? logged.filter(isUnmetRequest) : [];
 }
 
 function isUnmetRequest(value: unknown): value is UnmetRequest {
-  if (typeof value !== 'object' || value === null) return false;
-  const { kind, name, reason } = value as Readonly<Record<string, unknown>>;
-  if (!KINDS.some((known) => known === kind)) return false;
-  return typeof name === 'string' && typeof reason === 'string';
+  if (!isJsonObject(value) || !KINDS.some((known) => known === value['kind'])) return false;
+  return typeof value['name'] === 'string' && typeof value['reason'] === 'string';
 }
 
-/** Requests that are told of one by one, and code points of each; a file can hold any number. */
+/** The maximum number of requests that are listed, and of code points of each. A file can contain any number. */
 const SHOWN_REQUESTS = 12;
 const SHOWN_LENGTH = 300;
 
-/** One line for each request. */
+/** Formats the requests, one line each. */
 export function formatUnmetRequests(requests: readonly UnmetRequest[]): readonly string[] {
   const lines = requests.slice(0, SHOWN_REQUESTS).map(({ kind, name, reason }) => {
     const what = kind === 'tool' ? name : `${kind === 'denial' ? 'denial of' : kind} ${name}`;

@@ -1,7 +1,7 @@
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
-/** Names and places of secrets, which are none themselves, and limits on the tokens of models. */
+/** Names and locations of secrets, which are not secret themselves, and limits on the tokens of models. */
 const NO_SECRET_NAME = /_(FILE|PATH|DIR|ID|NAME|URL|(MAX|TREE)_TOKENS)$/i;
-/** `scheme://user:password@host`. */
+/** Matches the password in `scheme://user:password@host`. */
 const CREDENTIALS_IN_URL = /:\/\/[^\s/@:]*:[^\s/@]+@/;
 
 /** Tells whether an environment variable of this name usually holds a secret. */

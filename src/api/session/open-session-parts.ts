@@ -5,7 +5,7 @@ import { Engine } from '../../engine/engine.ts';
 import { createStreamRedactor } from '../../store/redact/redactor.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
-import { isInContainer } from '../../sys/sandbox/machine-facts.ts';
+import { isInContainer } from '../../sys/sandbox/diagnosis.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { isTrustedMemory } from '../../trust/project-trust.ts';
 import { LiveContext } from '../context/live-context.ts';

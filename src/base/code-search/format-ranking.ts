@@ -3,14 +3,15 @@ import { collapseWhitespace, truncate } from '../text.ts';
 import { splitIdentifier } from '../word-stems.ts';
 import type { RankedLocation, Ranking } from './rank.ts';
 
-/** A place in the code as an answer shows it. */
+/** A location in the workspace, as an answer shows it. */
 export interface CodeLocation {
+  /** Relative to the working directory, with `/`. */
   readonly path: string;
-  /** Counted from 1. */
+  /** The line number, from 1. */
   readonly line: number;
-  /** One sentence: why it is shown. */
+  /** One sentence that says why it is shown. */
   readonly reason: string;
-  /** The text of that line; null where it is empty or not known. */
+  /** The text of the line; null if it was not read or is empty. */
   readonly quote: string | null;
 }
 
@@ -66,7 +67,7 @@ export function parseLocations(text: string): readonly CodeLocation[] {
   });
 }
 
-/** A line of a file on one line, without control characters, which could steer a terminal. */
+/** Formats a line of a file without control characters, which could control a terminal. */
 export function quoteLine(line: string): string {
   const flat = collapseWhitespace(line.replace(/\p{Cc}+/gu, ' '));
   const cut = truncate(flat, QUOTED_CHARS);
@@ -85,10 +86,13 @@ function reasonFor({ line, name, isDefinition, kind, ...place }: RankedLocation)
   if (name !== null) parts.push(`${isDefinition ? 'defines' : 'in'} \`${name}\``);
   if (matched !== undefined && matched.length > 0) {
     const close = matched.length > 1 ? ' close together' : '';
-    parts.push(`${name === null ? 'has' : 'with'} ${quotedWords(matched)}${close}`);
+    parts.push(
+      `${name === null ? 'has' : 'with'} ${quotedWords(matched.slice(0, SHOWN_WORDS))}${close}`,
+    );
   }
-  if (inPath !== undefined && inPath.length > 0) parts.push(`${quotedWords(inPath)} in its path`);
-  // Without a line, a word of the question stands behind the part of a long line that is looked at.
+  if (inPath !== undefined && inPath.length > 0)
+    parts.push(`${quotedWords(inPath.slice(0, SHOWN_WORDS))} in its path`);
+  // Without a line, the word is in a part of a long line that is not searched.
   if (parts.length === 0) parts.push(`holds ${line === null ? 'asked-for' : 'related'} words`);
   return `${parts.join(', ')}${kind === 'source' ? '' : ` (${kind})`}.`;
 }
@@ -103,13 +107,9 @@ function withoutPartsOfNames(words: readonly string[]): readonly string[] {
 
 function inNoFile(absent: readonly string[]): string {
   const words = withoutPartsOfNames(absent).slice(0, SHOWN_ABSENT);
-  const all = words.map((word) => `“${word}”`).join(', ');
-  return `${all} ${words.length === 1 ? 'stands' : 'stand'} in no file.`;
+  return `${quotedWords(words)} ${words.length === 1 ? 'stands' : 'stand'} in no file.`;
 }
 
 function quotedWords(words: readonly string[]): string {
-  return words
-    .slice(0, SHOWN_WORDS)
-    .map((word) => `“${word}”`)
-    .join(', ');
+  return words.map((word) => `“${word}”`).join(', ');
 }

@@ -1,5 +1,6 @@
 import type { FileKind } from '../code/file-kind.ts';
 import { findSpellings, STOP_WORDS, WEAK_WORDS } from '../code/vocabulary.ts';
+import { listNames } from '../text.ts';
 import { splitIdentifier, stem } from '../word-stems.ts';
 
 /** One thing that a question asks for. Any of its stems matches it. */
@@ -32,9 +33,8 @@ const PATH =
   /(?:[\w@.~[\]-]+\/)+[\w@.[\]-]*\w|\b[\w-]+(?:\.[\w-]+)*\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|sql|vue|svelte|json|ya?ml|toml|md|lock|html|css|proto)\b/g;
 /** Stop words of a question that carry meaning in code and in the subject of a change. */
 const CODE_WORDS = new Set(
-  'help point find repository repo workspace try right same exist exists once even over under down off'.split(
-    ' ',
-  ),
+  listNames(`help point find repository repo workspace try right same exist exists once even over under
+  down off`),
 );
 const NAME_WEIGHT = 1.2;
 const PART_WEIGHT = 0.7;
@@ -43,14 +43,14 @@ const PAIR_WEIGHT = 0.3;
 const MAX_TERMS = 40;
 const MAX_QUESTION_CHARS = 6000;
 
-/** Verbs of changes and words of complaint: they stand in the reports of all faults alike. */
+/** Verbs of changes and words of complaints, which occur in reports of all faults. */
 const CHANGE_WORDS = new Set(
-  `bug bugs issues problem problems fixing adding allow allows allowed avoid avoids ensure ensures
+  listNames(`bug bugs issues problem problems fixing adding allow allows allowed avoid avoids ensure ensures
   prevent prevents resolve resolves resolved correct correctly incorrect incorrectly wrongly properly
   proper improve improved supports respect respects possible potential possibly missing unnecessary
   unexpected minor small regression broken break breaks breaking remove removed removes changes make
   try tries attempt instead better always never still various case cases behavior behaviour cleanup
-  clean refactor refactored`.split(/\s+/),
+  clean refactor refactored`),
 );
 
 const ASKS_FOR_PLACE =
@@ -133,8 +133,8 @@ function spelledTogether(name: string): readonly string[] {
   return [...new Set([name, stem(name)])];
 }
 
-function stemSet(words: readonly string[]): readonly string[] {
-  return [...new Set(words.map(stem))];
+function stemSet(spellings: readonly string[]): readonly string[] {
+  return [...new Set(spellings.map(stem))];
 }
 
 /**

@@ -44,7 +44,7 @@ export interface Ranking {
   readonly absent: readonly string[];
 }
 
-/** Files that are opened and split into sections. */
+/** The maximum number of files that are opened and split into sections. */
 const MAX_OPENED = 50;
 
 /** The part of a text or data file that says what it is about, in characters. */

@@ -1,5 +1,4 @@
-import { fileKind, type FileKind } from '../code/file-kind.ts';
-import { detectLanguage, type Language } from '../code/language.ts';
+import { detectLanguage, fileKind, type FileKind, type Language } from '../code/file-kind.ts';
 import { splitIdentifier, stem } from '../word-stems.ts';
 import type { Query } from './query.ts';
 import type { BestSection, WeighedTerm } from './sections.ts';
@@ -93,7 +92,7 @@ export interface UnopenedScore {
   readonly inText: readonly WeighedTerm[];
   readonly inPath: readonly WeighedTerm[];
   readonly isNamed: boolean;
-  /** By which files are chosen to be opened. */
+  /** The score by which files are selected for opening. */
   readonly firstScore: number;
   /** The part of the final score that needs no opening. */
   readonly known: number;
@@ -194,11 +193,11 @@ function isNamedBy(path: string, wanted: string): boolean {
 
 /** A kind of file that the question asks for. */
 const WANTED_FACTOR = 1.5;
-/** Another kind than the one that it asks for. */
+/** A kind of file that differs from the one that the question asks for. */
 const OTHER_KIND_FACTOR = 0.5;
 /** Tests, texts, data and generated files. */
 const UNWANTED_FACTOR = 0.15;
-/** Headers and type declarations: the code that does something is elsewhere. */
+/** Headers and type declarations, whose implementation is elsewhere. */
 const DECLARATION_FACTOR = 0.6;
 /** Files of unknown languages, and sources below a directory of texts. */
 const DOUBTFUL_FACTOR = 0.5;

@@ -1,7 +1,6 @@
 import { findDefinedName, findEnclosingName } from '../code/definitions.ts';
-import { stemsOf } from '../code/tokens.ts';
 import type { QueryTerm } from './query.ts';
-import type { TermFinder } from './term-finder.ts';
+import { stemsOf, type TermFinder } from './term-finder.ts';
 
 /** A term with the value that one match of it has in the searched files. */
 export interface WeighedTerm extends QueryTerm {
@@ -57,7 +56,7 @@ const USUAL_CHARS = 400;
 const NAME_IN_SECTION = 0.5;
 /** String literals, but not names of one or two letters. */
 const QUOTED = /"(?:[^"\\]|\\.){3,}"|'(?:[^'\\]|\\.){3,}'|`(?:[^`\\]|\\.){3,}`/g;
-/** No person writes longer sources. */
+/** The number of lines that are searched. Longer sources are generated. */
 const MAX_LINES = 60_000;
 const MAX_LINE_CHARS = 1000;
 

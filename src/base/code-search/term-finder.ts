@@ -1,8 +1,7 @@
-import { isToken, stemsOf, findTokenAround } from '../code/tokens.ts';
-import { splitIdentifier } from '../word-stems.ts';
+import { splitIdentifier, stem } from '../word-stems.ts';
 import type { QueryTerm } from './query.ts';
 
-/** Tokens whose terms are remembered. */
+/** The maximum number of tokens whose terms are remembered. */
 const MAX_KNOWN_TOKENS = 100_000;
 const NO_TERMS: readonly number[] = [];
 
@@ -21,12 +20,12 @@ export class TermFinder {
     this.#size = terms.length;
     const alternatives = new Set<string>();
     for (const [index, { kind, label, stems }] of terms.entries()) {
-      for (const stem of stems) {
-        this.#termsByStem.set(stem, [...(this.#termsByStem.get(stem) ?? []), index]);
+      for (const each of stems) {
+        this.#termsByStem.set(each, [...(this.#termsByStem.get(each) ?? []), index]);
       }
       // Two neighboring words are found by either of them.
       if (kind === 'pair') continue;
-      for (const stem of stems) alternatives.add(stem);
+      for (const each of stems) alternatives.add(each);
       if (kind === 'name') alternatives.add(splitIdentifier(label).join('_?'));
     }
     this.#pattern = alternatives.size === 0 ? null : new RegExp([...alternatives].join('|'), 'gi');
@@ -68,7 +67,7 @@ export class TermFinder {
     if (!isToken(token)) return NO_TERMS;
     const known = this.#termsByToken.get(token);
     if (known !== undefined) return known;
-    const terms = stemsOf(token).flatMap((stem) => this.#termsByStem.get(stem) ?? NO_TERMS);
+    const terms = stemsOf(token).flatMap((each) => this.#termsByStem.get(each) ?? NO_TERMS);
     // A slice of a text would keep all of that text in memory.
     if (this.#termsByToken.size < MAX_KNOWN_TOKENS) this.#termsByToken.set(ownCopy(token), terms);
     return terms;
@@ -77,4 +76,44 @@ export class TermFinder {
 
 function ownCopy(text: string): string {
   return Buffer.from(text, 'utf16le').toString('utf16le');
+}
+
+/** The maximum length of a token. Longer ones are data and not words. */
+const MAX_TOKEN_CHARS = 80;
+const START = 1;
+const PART = 2;
+/** The class of each ASCII character. Letters of other scripts all count as letters. */
+const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
+  const char = String.fromCharCode(code);
+  if (/[A-Za-z_$]/.test(char)) return START;
+  return /\d/.test(char) ? PART : 0;
+});
+
+function classAt(text: string, index: number): number {
+  const code = text.charCodeAt(index);
+  return code < 128 ? (CLASSES[code] ?? 0) : START;
+}
+
+/** Returns the run of letters, digits, `_` and `$` around an index: its first index, and the one behind its last. */
+function findTokenAround(text: string, index: number): readonly [start: number, end: number] {
+  let start = index;
+  let end = index;
+  while (start > 0 && classAt(text, start - 1) !== 0) start -= 1;
+  while (end < text.length && classAt(text, end) !== 0) end += 1;
+  return [start, end];
+}
+
+/** Tells whether a run of characters is an identifier or a word. Single letters and numbers are neither. */
+export function isToken(text: string): boolean {
+  return text.length > 1 && text.length <= MAX_TOKEN_CHARS && classAt(text, 0) === START;
+}
+
+/**
+ * Returns the stems of an identifier's or word's parts and, where it has several, the full name run
+ * together: `useCache` → us, cach, usecache.
+ */
+export function stemsOf(token: string): readonly string[] {
+  const parts = splitIdentifier(token);
+  const stems = parts.filter((part) => part.length > 1 && !/^\d+$/.test(part)).map(stem);
+  return parts.length > 1 ? [...stems, parts.join('')] : stems;
 }

@@ -1,5 +1,5 @@
 const NAME = '[\\p{L}_$][\\w$]*';
-/** Keywords that begin a statement. They are no type, so `if len(x) {` defines no `len`. */
+/** Keywords that begin a statement. They are not types, so `if len(x) {` does not define `len`. */
 const STATEMENTS =
   'if|else|for|while|switch|case|return|throw|await|yield|new|match|when|unless|catch|defer|go';
 /** Methods with a body, `name(args) {`, and typed ones of the C family, `int name(args) {`. */
@@ -31,7 +31,7 @@ const STATEMENT = new Set(
   `if for while switch catch function func return with else elseif do try foreach match when unless
   synchronized async constructor`.split(/\s+/),
 );
-/** `struct node *next` and `struct point at` name a type and define none. */
+/** Matches `struct node *next` and `struct point at`, which use a type without defining it. */
 const USES_TYPE =
   /^\s*(?:[a-z]+\s+)*?(?:struct|enum|union)\s+(?!class\b)\w+(?:\s*\*|\s+(?!(?:where|implements|extends|final|with)\b)\w)/;
 /** String literals. Their brackets close no call. */
@@ -67,7 +67,7 @@ function isCall(line: string): boolean {
   return code.split('(').length !== code.split(')').length;
 }
 
-/** Lines that enclose nothing, however far out they begin: blank, a comment, a label, the end of a head. */
+/** Lines that enclose nothing, whatever their indentation: blank, a comment, a label, the end of a head. */
 const ENCLOSES_NOTHING = /^\s*(?:$|#|\/[/*]|\*|\)|\{\s*$|\w+:\s*$)/;
 
 /**

@@ -1,5 +1,3 @@
-import { detectLanguage } from './language.ts';
-
 /** The kind of a file, as far as its path tells. */
 export type FileKind =
   | 'source'
@@ -42,4 +40,38 @@ export function fileKind(path: string): FileKind {
 /** Tells whether a file is text or data, in which a line such as `type checking is …` defines nothing. */
 export function isProse(path: string): boolean {
   return detectLanguage(path) === null && ['docs', 'data', 'style'].includes(fileKind(path));
+}
+
+/** The endings of the file names of each language. */
+const ENDINGS = {
+  python: 'py pyx',
+  go: 'go',
+  rust: 'rs',
+  java: 'java',
+  c: 'c h cc cpp cxx hh hpp hxx m mm y l',
+  javascript: 'js jsx mjs cjs ts tsx mts cts vue svelte',
+  ruby: 'rb',
+  php: 'php',
+  csharp: 'cs',
+  swift: 'swift',
+  kotlin: 'kt kts',
+  scala: 'scala',
+  shell: 'sh bash zsh',
+  lua: 'lua',
+  elixir: 'ex exs',
+};
+
+/** A language whose definitions and imports are known. */
+export type Language = keyof typeof ENDINGS;
+
+const BY_ENDING: ReadonlyMap<string, Language> = new Map(
+  Object.entries(ENDINGS).flatMap(([language, endings]) =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of that very table
+    endings.split(' ').map((ending) => [ending, language as Language] as const),
+  ),
+);
+
+/** Returns the language of a file by the ending of its name; null for other languages and for texts. */
+export function detectLanguage(path: string): Language | null {
+  return BY_ENDING.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase()) ?? null;
 }

@@ -1,8 +1,9 @@
+import { listNames } from '../text.ts';
 import { stem } from '../word-stems.ts';
 
 /** Words that say nothing about what a question looks for. Lower case. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
-  `a about above after again all also am an and any anything anyone are as at be because been before
+  listNames(`a about above after again all also am an and any anything anyone are as at be because been before
   being below between both but by can could did do does doing done down during each either else etc
   even ever every exactly few find following for from further get gets give given gives going got had
   has have having he help her here him his how i if in inside into is it its itself just know let like
@@ -13,20 +14,16 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   together too try under until up upon us use used uses using very via want wants was way we well
   were what when where whether which while who whom whose why will with within without would yes you
   your located happen happens live lives responsible codebase project workspace actually currently
-  explain describe exist exists place where's what's don't doesn't isn't can't won't i'm it's hello hi hey`
-    .split(/\s+/)
-    .filter((word) => word !== ''),
+  explain describe exist exists place where's what's don't doesn't isn't can't won't i'm it's hello hi hey`),
 );
 
 /** Words common to most questions about code. They count little beside any other word. */
 export const WEAK_WORDS: ReadonlySet<string> = new Set(
-  `code file files function functions class classes method methods module modules logic handle
+  listNames(`code file files function functions class classes method methods module modules logic handle
   handled handles handling handler implement implemented implements implementation define defined
   defines definition declared declare work works working fix fixed fixes bug bugs issue issues add
   adds added change changes changed support update updated new wrong line lines main set sets
-  determine determines decide decides perform performs called call calls`
-    .split(/\s+/)
-    .filter((word) => word !== ''),
+  determine determines decide decides perform performs called call calls`),
 );
 
 /** Longer and shorter spellings of one word, as programmers write them. Each counts in full. */
@@ -121,7 +118,7 @@ export function findSpellings(word: string): readonly string[] | undefined {
 function groups(table: string): ReadonlyMap<string, readonly string[]> {
   const byStem = new Map<string, readonly string[]>();
   for (const line of table.trim().split('\n')) {
-    const group = line.trim().split(/\s+/);
+    const group = listNames(line);
     for (const word of group) if (!byStem.has(stem(word))) byStem.set(stem(word), group);
   }
   return byStem;

@@ -10,9 +10,8 @@ import {
 } from '../../policy/excluded-paths.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { FileAccess, PathExclusion } from '../../protocol/tool.ts';
-import { findGitControlPaths } from '../../sys/git/control-paths.ts';
+import { findGitControlPaths, isInGitDirectory } from '../../sys/git/control-paths.ts';
 import { findRepository, type Repository } from '../../sys/git/repository.ts';
-import { isInGitDirectory } from '../../sys/git/git-directory.ts';
 import { pathHasSuspiciousLinks } from '../../sys/files/hard-links.ts';
 import { findRoot } from '../../sys/files/paths.ts';
 

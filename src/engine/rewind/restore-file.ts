@@ -133,12 +133,8 @@ export function removeEmptyParents(path: string, roots: readonly string[]): void
     const root = findRoot(at, roots);
     if (root === undefined || roots.some((each) => isInside(at, each))) return;
     try {
-      const above = holdDirectory(root, dirname(at));
-      try {
-        if (readEntryStats(above, basename(at)) !== undefined) rmdirSync(above.at(basename(at)));
-      } finally {
-        above.close();
-      }
+      using above = holdDirectory(root, dirname(at));
+      if (readEntryStats(above, basename(at)) !== undefined) rmdirSync(above.at(basename(at)));
     } catch (thrown) {
       // The directory is not empty or can't be removed: it stays, with those above it.
       if (systemErrorCode(thrown) === undefined) throw thrown;

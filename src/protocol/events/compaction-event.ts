@@ -1,7 +1,6 @@
 import type { OutputCap } from '../output-cap.ts';
 import type { AssistantMessage } from '../message.ts';
-import type { FinishReason } from '../model.ts';
-import type { AnswerUsage } from '../used.ts';
+import type { LoggedAnswer } from '../used.ts';
 
 /** A result that is removed from the conversation, and the line that replaces it. */
 export interface ClearedCall {
@@ -22,22 +21,22 @@ export interface ContextSize {
 
 /** The events by which a conversation that approaches the window of its model is made smaller. */
 export type CompactionEvent =
-  /** Before a request that would be too large: results of old calls are replaced by a line each. */
+  /** A line replaces the result of each of these old calls, before a request that would be too large. */
   | {
       readonly type: 'context.cleared';
       readonly calls: readonly ClearedCall[];
       readonly size: ContextSize;
     }
   /**
-   * A request for a summary of the beginning of the conversation is about to be sent: those messages and
-   * `ask`. What becomes of it the events of turns tell, with the number of the turn that it makes room for.
+   * A request for a summary is about to be sent: the first messages of the conversation, followed by `ask`. The events
+   * of turns report its progress, with the number of the turn that it makes room for.
    */
   | {
       readonly type: 'summary.started';
       readonly turn: number;
-      /** So many messages are summarised. */
+      /** The number of messages that are summarized. */
       readonly upTo: number;
-      /** What stands in their place before the summary: texts of one message. */
+      /** The texts that replace these messages, before the summary and in one message with it. */
       readonly head: readonly string[];
       readonly ask: string;
       readonly model: string;
@@ -51,15 +50,10 @@ export type CompactionEvent =
        */
       readonly of?: string;
     }
-  /** It has come, and stands in the place of what it tells. */
-  | (AnswerUsage & {
+  /** The summary has arrived and replaces the messages that it summarizes. */
+  | (LoggedAnswer & {
       readonly type: 'context.summarised';
-      readonly turn: number;
       readonly summary: string;
-      readonly costUsd: number | null;
-      readonly reason: FinishReason;
-      readonly model: string;
-      readonly ms: number;
       readonly size: ContextSize;
       /**
        * The nonce of the boundary around a summary of the parent's conversation. Absent for a summary of its
@@ -67,18 +61,13 @@ export type CompactionEvent =
        */
       readonly nonce?: string;
     })
-  /** What came is no summary that can stand there. */
-  | (AnswerUsage & {
+  /** The answer cannot be used as a summary, for the reason in `because`. */
+  | (LoggedAnswer & {
       readonly type: 'summary.refused';
-      readonly turn: number;
       readonly because: string;
       readonly message: AssistantMessage;
-      readonly costUsd: number | null;
-      readonly reason: FinishReason;
-      readonly model: string;
-      readonly ms: number;
     })
-  /** The beginning of the conversation is taken out without a summary; `head` stands in its place. */
+  /** The first messages of the conversation are dropped without a summary. `head` replaces them. */
   | {
       readonly type: 'context.dropped';
       readonly upTo: number;
@@ -86,12 +75,12 @@ export type CompactionEvent =
       readonly because: string;
       readonly size: ContextSize;
     }
-  /** What stands before the prompt of a task in the place of a summary that it need not or can't ask for. */
+  /** A text replaces the summary of the parent's conversation, which the task cannot or need not request. */
   | {
       readonly type: 'context.handed';
       readonly text: string;
       /** The sibling that requested the same summary; null if there is none, for the reason in `because`. */
       readonly from: string | null;
-      /** Null: there is one. */
+      /** Null if a sibling requested the summary. */
       readonly because: string | null;
     };

@@ -1,6 +1,6 @@
 import type { EventBody, TaskEvent } from './event.ts';
 
-/** Returns an event without its stamp: what it says, apart from when and where it was written. */
+/** Returns the content of an event, without its stamp. */
 export function stripStamp(event: TaskEvent): EventBody {
   const {
     v: _v,

@@ -4,18 +4,10 @@ import type { JsonValue } from '../../base/json.ts';
 import type { Attachment } from '../attachment.ts';
 import type { EndReason } from '../end-reason.ts';
 import type { TaskInput } from '../input.ts';
+import type { LimitHit } from '../limits.ts';
 import type { CompactionEvent } from './compaction-event.ts';
 import type { AssistantMessage } from '../message.ts';
-import type {
-  Amount,
-  FailureKind,
-  FinishReason,
-  ModelFailure,
-  OutputShare,
-  ResolvedModel,
-  Silence,
-  Work,
-} from '../model.ts';
+import type { Amount, FailureKind, ModelFailure, ResolvedModel, Silence, Work } from '../model.ts';
 import type { Decision, ModeGrant, PermissionMode, PermissionRule, Rights } from '../permission.ts';
 import type { Answer, AnsweredBy, GrantScope, Question } from '../question.ts';
 import type { Repairs } from '../repair.ts';
@@ -23,7 +15,7 @@ import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from '../result.ts'
 import type { FileLeft, Rewound } from './rewound.ts';
 import type { LoopSettings, TaskLimits, TaskSpec } from '../task.ts';
 import type { CallDetails, FileChange, FileSeen, TodoItem } from '../tool.ts';
-import type { AnswerUsage } from '../used.ts';
+import type { AnswerUsage, LoggedAnswer } from '../used.ts';
 
 /**
  * The version of the log format that this code writes. Older versions replay; newer ones are refused. Version 2
@@ -54,20 +46,35 @@ export interface EventStamp {
 export const NOTICE_LEVELS = ['info', 'warning', 'error'] as const;
 export type NoticeLevel = (typeof NOTICE_LEVELS)[number];
 
+/** A delegation, as the log of the delegating task records it. */
+interface Delegated {
+  readonly child: string;
+  /** The call that delegates. */
+  readonly callId: string;
+  /** True if a notice reports the child's end. Otherwise its end is the outcome of the call. */
+  readonly background: boolean;
+  /**
+   * A key that is the same whenever the same work is delegated in the same words (`delegationKey`). Absent if a person
+   * resumed the child, and in older logs.
+   */
+  readonly delegation?: string;
+}
+
 /** The content of an event, by type. */
 export type EventBody =
+  /** The task exists. This is the first event of every log. */
   | { readonly type: 'task.created'; readonly spec: TaskSpec }
-  /** An owner took the log, first or after another one. */
+  /** A process has become the owner of the log: the first one, or one that takes over from another. */
   | { readonly type: 'task.claimed'; readonly pid: number; readonly host: string }
-  /** It is not set to work although it might be: what it waits for. */
+  /** The task could run, but has to wait for the reason in `because`. */
   | { readonly type: 'task.held'; readonly because: string }
-  /** It has a slot (again). */
+  /** The task runs. The event is repeated when it runs again after a wait. */
   | {
       readonly type: 'task.started';
-      /** Settings of its loop under this owner, besides its own limits. Absent in older logs. */
+      /** Settings of its loop under this owner, in addition to its own limits. Absent in older logs. */
       readonly settings?: LoopSettings;
     }
-  /** It goes on after its end. */
+  /** The task continues after its end. */
   | {
       readonly type: 'task.resumed';
       /** A task id, or `user`. */
@@ -81,49 +88,52 @@ export type EventBody =
       readonly compacts?: { readonly keep: string | null };
     }
   /**
-   * It asks no model: an earlier task was given the same work, and all that it read would be read the same
-   * now. The text is its answer.
+   * The task asks no model, because an earlier task did the same work, and everything that it read is still the same.
+   * The text is that task's answer.
    */
   | {
       readonly type: 'task.reused';
       /** The earlier task, and when it ended. */
       readonly of: string;
       readonly at: number;
-      /** What it read, with all below it, as it was found again. */
+      /** The files that the earlier task and all tasks below it read, as they were found again. */
       readonly read: readonly FileSeen[];
       readonly text: string;
     }
-  /** No result could be reused for it. Its own may be, for work of this key. */
+  /** No result could be reused for the task. Its own result may be reused later for work of this key. */
   | { readonly type: 'reuse.missed'; readonly key: string; readonly because: string }
-  /** It goes on from one of its earlier events; what came since is cut off. Written before files are touched. */
+  /**
+   * The task continues from one of its earlier events, and later ones no longer count. Written before files
+   * change.
+   */
   | (Rewound & { readonly type: 'task.rewound' })
-  /** The files of that rewind are as it has them, but for those that it names. */
+  /** The files of a rewind are restored, except those in `left`. */
   | {
       readonly type: 'files.restored';
-      /** Its number. */
+      /** The number of the event `task.rewound`. */
       readonly rewind: number;
       readonly left: readonly FileLeft[];
     }
-  /** From here on these hold instead of what its specification said. */
+  /** These terms replace those of the specification from now on. */
   | {
       readonly type: 'terms.changed';
       readonly rights: Rights;
       readonly limits: TaskLimits;
       readonly model: ResolvedModel;
-      /** Set: the model is one that stands in for another, until the task ends. */
+      /** Set if the model replaces one that failed, until the task ends. */
       readonly fallback?: {
-        /** `provider/id` of the one that failed. */
+        /** The model that failed, as `provider/id`. */
         readonly from: string;
         readonly failure: FailureKind;
       };
     }
-  /** Something to say to the model waits for the next request. */
+  /** A text for the model waits for the next request. */
   | { readonly type: 'input.queued'; readonly input: TaskInput }
-  /** These need not be said any more, or ever: the model has read them in the outcome of a call. */
+  /** These inputs are not sent now or later, because the model has read them in the outcome of a call. */
   | { readonly type: 'input.withdrawn'; readonly ids: readonly string[] }
   /**
-   * A request is about to be sent: the intent. Its messages are those of the fold up to here with
-   * `inputs` appended in this order, so a repeat after a crash is byte-identical.
+   * A request is about to be sent. Its messages are those of the state at this event, followed by `inputs` in this
+   * order, so a repeat after a crash is identical byte for byte.
    */
   | {
       readonly type: 'turn.started';
@@ -135,92 +145,90 @@ export type EventBody =
       /** The output cap of the request. Default: the model's own limit. */
       readonly outputCap?: OutputCap;
     }
-  /** A rate limit holds a request back; once for each time that it is sent. */
+  /** A rate limit holds a request back. The event is written once for each time that the request is sent. */
   | {
       readonly type: 'turn.held';
       readonly turn: number;
-      /** What is waited for: "the rate limit of …". */
+      /** The subject of the wait: "the rate limit of …". */
       readonly because: string;
-      /** Milliseconds since the epoch; null: not known. */
+      /** The end of the wait in milliseconds since the epoch; null if it is not known. */
       readonly untilMs: number | null;
     }
-  /** The first byte of the answer arrived: what the request held is delivered. */
+  /** The first byte of the answer has arrived, so the content of the request is delivered. */
   | {
       readonly type: 'turn.accepted';
       readonly turn: number;
       /** A digest of each part that the request adds to the one before it. Absent in older logs. */
       readonly added?: readonly string[];
     }
-  /** Nothing of the answer has come for a while: since when, and what is waited for. */
+  /** Nothing of the answer has arrived for a while. */
   | (Silence & { readonly type: 'turn.quiet'; readonly turn: number })
-  /** It has come on after that. */
+  /** More of the answer has arrived after a silence. */
   | { readonly type: 'turn.flowing'; readonly turn: number }
+  /** A request has failed and is sent again. */
   | (AnswerUsage & {
       readonly type: 'turn.retried';
       readonly turn: number;
-      /** From 1; 0: it was asked by a process that died before the answer ended. */
+      /** The number of the attempt, from 1; 0 if the process that sent the request died before the answer ended. */
       readonly attempt: number;
       readonly failure: ModelFailure;
       readonly waitMs: number;
       /** Repairs in the answer. Default: none, also in older logs. */
       readonly repairs?: Repairs;
     })
-  | (AnswerUsage & {
+  /** The model has answered. */
+  | (LoggedAnswer & {
       readonly type: 'turn.ended';
-      readonly turn: number;
       readonly message: AssistantMessage;
-      readonly costUsd: number | null;
-      readonly reason: FinishReason;
-      readonly model: string;
-      readonly ms: number;
       /** Repairs in the answer. Default: none, also in older logs. */
       readonly repairs?: Repairs;
     })
+  /** A request has failed for good. */
   | (AnswerUsage & {
       readonly type: 'turn.failed';
       readonly turn: number;
       readonly failure: ModelFailure;
-      /** What had come of the answer, its beginning where it is long. Absent: nothing. */
+      /** The part of the answer that arrived; only its beginning if it is long. Absent if nothing arrived. */
       readonly text?: string;
       /** Repairs in the answer. Default: none, also in older logs. */
       readonly repairs?: Repairs;
     })
   /**
-   * A person wants what it does now to end, and what runs for it in the background to go on: it asks its model
-   * again when it is told something.
+   * A person ends the current work of the task, while its background work continues. The task asks its model again
+   * when it gets a new input.
    */
   | {
       readonly type: 'turn.interrupted';
-      /** Of the notice that tells its model. */
+      /** The id of the notice that tells the model. */
       readonly input: string;
       readonly because: string;
     }
   | CompactionEvent
-  /** The intent of a call; durable before an effect. `tool` is canonical. */
+  /** A call is about to run. The event is durable before the call has an effect. `tool` is canonical. */
   | {
       readonly type: 'call.started';
       readonly callId: string;
       readonly tool: string;
       readonly input: JsonValue;
     }
-  /** The outcome of a call: what the model gets. */
+  /** A call has ended. `text` is the result for the model. */
   | {
       readonly type: 'call.ended';
       readonly callId: string;
       readonly tool: string;
       readonly text: string;
       /**
-       * Set: the text came from outside (files, commands, other agents). It stands here as it came; a
-       * request holds it between boundaries of this nonce, byte for byte the same each time.
+       * Set if the text came from outside (files, commands, other agents). It is logged as it came. A request quotes
+       * it between boundaries of this nonce, identical byte for byte each time.
        */
       readonly nonce?: string;
-      /** Images and documents that go with the text. Absent: none. */
+      /** Images and documents that belong to the text. Default: none. */
       readonly attachments?: readonly Attachment[];
       readonly error: ErrorInfo['code'] | null;
       readonly facts: CallDetails;
       readonly ms: number;
     }
-  /** A call that did not run: it got an error result, and here is why. */
+  /** A call did not run. `text` is its error result, and `decision` the decision that refused it, if one did. */
   | {
       readonly type: 'call.refused';
       readonly callId: string;
@@ -228,27 +236,31 @@ export type EventBody =
       readonly text: string;
       readonly error: ErrorInfo['code'];
       readonly decision: Decision | null;
-      /** It was made too often in a row. */
+      /** True if the call was made too often in a row. */
       readonly repeated?: true;
     }
-  /** A call waits for a person. A later one for the same call stands in its place. */
+  /** A call waits for a person. A later question for the same call replaces this one. */
   | {
       readonly type: 'question.asked';
       readonly question: Question;
-      /** sha256 of all that the call would do: an answer is for that alone. */
+      /** The SHA-256 of everything that the call would do. An answer holds for this only. */
       readonly digest: string;
-      /** Where nobody is there to answer: its task is parked. */
+      /** True if the task is parked because nobody is there to answer. */
       readonly parks: boolean;
     }
+  /** A question has an answer. */
   | {
       readonly type: 'question.answered';
-      /** Its id. */
+      /** The id of the question. */
       readonly question: string;
       readonly callId: string;
       readonly answer: Answer;
       readonly by: AnsweredBy;
     }
-  /** An "always". That of scope `task` acts by standing here, the others are kept elsewhere, too. */
+  /**
+   * The user has answered "always". A rule of scope `task` acts by this event; other scopes are stored elsewhere
+   * too.
+   */
   | {
       readonly type: 'rights.granted';
       readonly rule: PermissionRule;
@@ -258,101 +270,78 @@ export type EventBody =
       readonly question: string;
     }
   /**
-   * The user's grant of a wider mode to an agent. That of scope `task` acts by standing here, for this task and
-   * all below it; the others are kept elsewhere, and stand here as a record that this task has its mode by one.
+   * The user has granted a wider mode to an agent. A grant of scope `task` acts by this event, for the task and all
+   * tasks below it. Other grants are stored elsewhere, and this event records that the task has its mode by one.
    */
   | {
       readonly type: 'mode.granted';
       readonly grant: ModeGrant;
       readonly scope: GrantScope;
       readonly by: 'user';
-      /** The mode that this task would have without it. Absent: it was not made by it. */
+      /** The mode that this task would have without the grant. Absent if the task was not created by it. */
       readonly without?: PermissionMode;
-      /** The question that it answers. Absent: it was given by a flag or a file. */
+      /** The question that it answers. Absent if a flag or a file gave the grant. */
       readonly question?: string;
     }
   /**
-   * Its process leaves it in order, since nothing of its tree can go on without an answer: ids of the
-   * questions of this task and all below it.
+   * The process leaves the task in good order, because nothing in its tree can continue without an answer.
+   * `questions`: ids of the open questions of the task and all tasks below it.
    */
   | { readonly type: 'task.parked'; readonly questions: readonly string[] }
-  /** Written before the child's log is made. */
-  | {
-      readonly type: 'child.created';
-      readonly child: string;
-      readonly callId: string;
-      /** Its end is told as a notice; otherwise it is the outcome of the call. */
-      readonly background: boolean;
-      /** Of whose work it is, and in which words: the same for the same delegation. */
-      readonly delegation?: string;
-    }
-  /** Of a run of a template: these items, by number from 0, are to be done again, each by a new task. */
+  /** The task is about to create a child. Written before the child's log exists. */
+  | (Delegated & { readonly type: 'child.created' })
+  /** These items of a template, by number from 0, are to be done again, each by a new task. */
   | { readonly type: 'items.reopened'; readonly items: readonly number[] }
-  /** An ended task goes on as a child of this one. Written before the child's log says so. */
-  | {
-      readonly type: 'child.resumed';
-      readonly child: string;
-      readonly callId: string;
-      readonly background: boolean;
-      /** Absent: a person did it. */
-      readonly delegation?: string;
-    }
-  /** Its call waits no longer: the child goes on in the background. */
+  /** A task that has ended continues as a child of this one. Written before the child's log says so. */
+  | (Delegated & { readonly type: 'child.resumed' })
+  /** The call no longer waits for the child, which continues in the background. */
   | { readonly type: 'child.detached'; readonly child: string; readonly because: string }
-  /** A child has ended; the rest is of it and all below it. */
+  /** A child has ended. Apart from its status, the fields describe the child and all tasks below it. */
   | {
       readonly type: 'child.ended';
       readonly child: string;
       readonly status: EndStatus;
       readonly changed: readonly FileChange[];
       readonly spent: Amount;
-      /** Absent in logs from before it was counted. */
+      /** Absent in older logs. */
       readonly work?: Work;
       /** Ids of all tasks below it. */
       readonly below: readonly string[];
-      /** Rounds of delegations by it and all below it, of those that one above it has made, too. */
+      /** The number of rounds of each delegation, by key, if a task above the child has made it too. */
       readonly delegations?: Readonly<Record<string, number>>;
       /** Absent in older logs, and for a child that is lost. */
       readonly receipt?: ChildReceipt;
     }
-  /** A background shell runs. That it was about to be started, the intent of its call says. */
+  /** A background shell runs. The event `call.started` of its call was written before it was started. */
   | {
       readonly type: 'shell.started';
       readonly shell: string;
       readonly callId: string;
       readonly command: string;
-      /** Where its output grows. */
+      /** Path of the file in which its output grows. */
       readonly output: string;
     }
+  /** A background shell has ended. */
   | {
       readonly type: 'shell.ended';
       readonly shell: string;
       readonly end: ShellEnd;
-      /** Null when a signal ended it, or nobody saw it end. */
+      /** Null if a signal ended it, or if nobody saw it end. */
       readonly exitCode: number | null;
     }
-  /** Progress, for the parent's view and the user; not for the parent's model. */
+  /** The task reports its progress to the user and to the parent's view, but not to the parent's model. */
   | { readonly type: 'notified'; readonly level: NoticeLevel; readonly message: string }
+  /** The task has replaced its list of todos. */
   | { readonly type: 'todos.set'; readonly items: readonly TodoItem[] }
-  | {
-      readonly type: 'limit.reached';
-      readonly limit: string;
-      readonly value: number;
-      readonly used: number;
-      /** What the next request could take, where that is what did not fit. */
-      readonly needed?: number;
-      /** Whether an answer without calls still fitted. Absent: it did not, and in older logs. */
-      readonly lastAnswerFits?: true;
-      /** The model whose output limit makes up most of `needed`. Absent if there is none, and in older logs. */
-      readonly output?: OutputShare;
-      /** The model for which no price is known, where that keeps a cap on cost from acting. */
-      readonly unpriced?: string;
-    }
+  /** The task has reached a limit. */
+  | (LimitHit & { readonly type: 'limit.reached' })
+  /** The user should know something that does not end the task. */
   | { readonly type: 'warning'; readonly message: string }
+  /** The task has ended. */
   | {
       readonly type: 'task.ended';
       readonly end: EndReason;
-      /** The final answer, or what there is of one. */
+      /** The final answer, or the part of it that exists. */
       readonly result: string;
       /**
        * The result as JSON that matches the task's output schema. Absent if it does not match or there is no

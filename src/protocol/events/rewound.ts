@@ -54,7 +54,7 @@ export function liveEventFilter(
 ): (seq: number) => boolean {
   const spans: { readonly from: number; readonly to: number }[] = [];
   let end = at;
-  // Each rewind leads further back, so this ends.
+  // The end moves back with each rewind, so the loop terminates.
   for (const { seq, to } of rewinds.toReversed()) {
     if (seq > end) continue;
     spans.push({ from: seq, to: end });
@@ -63,7 +63,7 @@ export function liveEventFilter(
   spans.push({ from: 0, to: end });
   spans.reverse();
   return (seq) => {
-    // The last span that begins by then: a log from elsewhere may hold any number of them.
+    // A binary search finds the last span that begins by then, because a log may contain any number of spans.
     let [low, high] = [0, spans.length - 1];
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);

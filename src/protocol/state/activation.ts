@@ -16,83 +16,71 @@ import {
   paidTokens,
   type Amount,
   type ModelFailure,
-  type OutputShare,
   type ResolvedModel,
   type Usage,
   type Work,
 } from '../model.ts';
+import type { LimitHit } from '../limits.ts';
 import type { ClaimFlag } from '../result.ts';
 
-/** A limit that was hit: for the event, the error and whoever reads them. */
-export interface LimitHit {
-  /** As the user can set it: `max_turns`, `tree_tokens`, … */
-  readonly limit: string;
-  readonly value: number;
-  readonly used: number;
-  /** What the next request could take, where that is what did not fit. */
-  readonly needed?: number;
-  /** Whether one answer without calls still fits: then `needed` is for another turn and that answer. */
-  readonly lastAnswerFits?: true;
-  /** Set where the output limit of one answer is most of that. */
-  readonly output?: OutputShare;
-  /** The model, `provider/id`, for which no price is known, where that keeps a cap on cost from acting. */
-  readonly unpriced?: string;
-}
+export type { LimitHit };
 
 /**
  * The work of a task from its start, or its last resume, to its end. Its limits count this work. A crash in
  * between and a new owner do not end it.
  */
 export interface Activation {
-  /** From 0; grows with each resume. */
+  /** The number of the activation, from 0. It grows with each resume. */
   readonly number: number;
   /** The caller that created or resumed the task: a task id, or `user`; null for a root. */
   readonly by: string | null;
-  /** That call, unique only among those of one task; null where a person did. */
+  /** The call that did, unique only among those of one task; null if a person did. */
   readonly callId: string | null;
-  /** Turns of the task before it. */
+  /** The number of turns of the task before this activation. */
   readonly turnsBefore: number;
-  /** By its own answers and by what has ended below it. */
+  /** The cost of its own answers and of tasks that have ended below it. */
   spent: Amount;
-  /** By itself and by what has ended below it. */
+  /** The work of the task itself and of tasks that have ended below it. */
   work: Work;
-  /** The first limit that was reached: only its last turn is left. */
+  /** The first limit that was reached, after which only the last turn remains; null if none was. */
   limit: LimitHit | null;
-  /** The turn after the limit was begun: none follows it. */
+  /** True if the last turn has begun: no turn follows it. */
   lastTurn: boolean;
-  /** How its newest request failed; null once another one was begun, or another model stands in. */
+  /** The failure of the newest request; null after another request has begun or another model replaces this one. */
   failure: ModelFailure | null;
-  /** Models that others stood in for, in turn: first the one that it began with. */
+  /** The models that failed and were replaced, in order. The first is the one that the activation began with. */
   readonly failedModels: ResolvedModel[];
-  /** Answers in a row without text or call. */
+  /** The number of answers in a row without text or call. */
   emptyAnswers: number;
-  /** Answers in a row that end with a call written as text. */
+  /** The number of answers in a row that end with a call written as text. */
   callsAsText: number;
-  /** Answers in a row of which no call could run, since names or arguments were wrong. */
+  /** The number of answers in a row of which no call could run, because names or arguments were wrong. */
   faultyCalls: number;
-  /** Of the newest answer: a call of it has run; one of it was faulty. */
+  /** True if a call of the newest answer has run. */
   answerRan: boolean;
+  /** True if a call of the newest answer was faulty. */
   answerFaulty: boolean;
-  /** Answers in a row that the model's output limit cut off in their text, and what they said. */
+  /** The number of answers in a row whose text was cut off by the model's output limit. */
   cutAnswers: number;
+  /** The text of these answers. */
   cutText: string;
-  /** Texts of its answers, as far as its result may need them. */
+  /** The texts of its answers that its result may need. */
   texts: AnswerTexts;
-  /** Questions in a row that the user has answered with no. */
+  /** The number of questions in a row that the user has answered with no. */
   denials: number;
-  /** Milliseconds at work under owners that are gone. */
+  /** The milliseconds of work under earlier owners. */
   workedMs: number;
-  /** The steady time at which the present owner set it to work; null: not yet. */
+  /** The steady time at which the present owner started its work; null if it has not started yet. */
   workingSince: number | null;
-  /** The steady time at which the present owner took it. */
+  /** The steady time at which the present owner claimed the task. */
   since: number;
-  /** It only summarises its context, and ends as it had ended before; null: it works. */
+  /** Set if the activation only summarizes the context, and then ends as the task had ended before. */
   readonly compacts: CompactingActivation | null;
-  /** Of that: a summary has come, or none will. */
+  /** True if the summary has arrived, or will not. */
   hasCompacted: boolean;
-  /** Turns in a row before each of which something of its context was cleared, summarised or dropped. */
+  /** The number of turns in a row before each of which a part of the context was cleared, summarized or dropped. */
   compactedTurns: number;
-  /** Whether that was so since the newest turn. */
+  /** True if that happened after the newest turn. */
   isCompacted: boolean;
   /** The flags of the answer that ended it. */
   claims: readonly ClaimFlag[];
@@ -105,11 +93,11 @@ interface CompactingActivation {
   readonly claims: readonly ClaimFlag[];
 }
 
-/** When it begins, and by whom. */
+/** The start of an activation: its time, and the caller that causes it. */
 export type ActivationStart = Pick<Activation, 'by' | 'callId'> &
   Partial<Pick<Activation, 'compacts'>> & { readonly since: number };
 
-/** How a task that is resumed begins; `before`: as it was then. */
+/** Returns the start of the activation of a resumed task. `before` is its state until then. */
 export function resumedActivationStart(
   event: Extract<TaskEvent, { type: 'task.resumed' }>,
   before: {
@@ -160,16 +148,16 @@ export function startActivation(
   };
 }
 
-/** Whether this call of a task began it. */
+/** Tells whether this call of a task started the activation. */
 export function isStartedBy(activation: Activation, caller: string, callId: string): boolean {
   return activation.by === caller && activation.callId === callId;
 }
 
-/** `before`: the steady time of the event before this one. */
+/** Applies an event. `before`: the steady time of the previous event. */
 export function applyToActivation(activation: Activation, event: TaskEvent, before: number): void {
   switch (event.type) {
     case 'task.claimed':
-      // The time in which it queued, or nobody had it, does not count.
+      // The time in which the task was queued or had no owner does not count.
       if (activation.workingSince !== null)
         activation.workedMs += Math.max(0, before - activation.workingSince);
       activation.workingSince = null;
@@ -194,7 +182,7 @@ export function applyToActivation(activation: Activation, event: TaskEvent, befo
       spend(activation, event);
       return;
     case 'context.handed':
-      // That it could not be asked for is no failure of its own model.
+      // A summary that could not be requested is no failure of the task's own model.
       activation.failure = null;
       return;
     case 'context.cleared':
@@ -204,7 +192,7 @@ export function applyToActivation(activation: Activation, event: TaskEvent, befo
     case 'summary.refused':
     case 'context.summarised':
       if (event.type === 'context.summarised') {
-        // Of its parent's conversation: that a try failed before is no failure of its own model.
+        // A failed attempt to summarize the parent's conversation is no failure of the task's own model.
         if (event.nonce === undefined) countCompaction(activation);
         else activation.failure = null;
       }
@@ -226,7 +214,7 @@ export function applyToActivation(activation: Activation, event: TaskEvent, befo
       return;
     case 'child.ended':
       activation.spent = addAmounts(activation.spent, countedAmount(event.spent));
-      // Not in logs from before it was counted.
+      // Older logs do not contain it.
       activation.work = addWork(activation.work, countedWork(event.work ?? NO_WORK));
       return;
     case 'question.answered':
@@ -251,7 +239,7 @@ export function applyToActivation(activation: Activation, event: TaskEvent, befo
   }
 }
 
-/** `from`: its model until the terms change. One that a person chooses stands in for none. */
+/** Applies a change of the model. `from`: the model before. A model that a person chooses replaces no failed one. */
 export function applyModelChange(
   activation: Activation,
   from: ResolvedModel,
@@ -263,7 +251,7 @@ export function applyModelChange(
   else activation.failedModels.push(from);
 }
 
-/** What is only estimated counts too: it is charged all the same. */
+/** Adds the cost of an answer. Estimated usage counts too, because the provider charges for it. */
 function spend(activation: Activation, { usage, costUsd, estimated }: AnswerUsage): void {
   activation.spent = addAmounts(activation.spent, charged(usage, costUsd));
   if (estimated === undefined) return;
@@ -274,7 +262,7 @@ function charged(usage: Usage, costUsd: number | null | undefined): Amount {
   return { tokens: paidTokens(toUsageCounts(usage)), costUsd: toCount(costUsd) };
 }
 
-/** Less than nothing would lift a budget. */
+/** Reads an amount from a log. A negative number would raise a budget. */
 function countedAmount({ tokens, costUsd }: Amount): Amount {
   return { tokens: toCount(tokens), costUsd: toCount(costUsd) };
 }

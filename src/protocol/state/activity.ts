@@ -2,32 +2,32 @@ import type { Awaited } from '../model.ts';
 import { openQuestions, type InboxState } from './questions.ts';
 import type { Question } from '../question.ts';
 
-/** The activity of a running task, for every view. */
+/** The activity of a running task, as every view shows it. Times in `since` are steady times. */
 export type Activity =
   | { readonly kind: 'idle' }
   | { readonly kind: 'connecting' }
-  /** The request is out. `since`: the steady time at which it began, as everywhere here. */
+  /** The request is sent. `since`: when it was begun. */
   | { readonly kind: 'waiting_for_first_token'; readonly since: number }
   | { readonly kind: 'streaming' }
-  /** A summary of its conversation is asked for, to make room in its window. */
+  /** A summary of its conversation is requested, to make room in the context window. */
   | { readonly kind: 'compacting' }
-  /** The answer has begun, and nothing more of it has come since. */
+  /** The answer has begun, but nothing more of it has arrived since then. */
   | { readonly kind: 'stalled'; readonly since: number }
   | { readonly kind: 'waiting_to_retry'; readonly because: string }
-  /** A rate limit, or want of memory: what it waits for, and until when (null: not known). */
+  /** The task waits for a rate limit or for memory, until `untilMs` (null if that is not known). */
   | { readonly kind: 'held'; readonly because: string; readonly untilMs: number | null }
-  /** `asking`: tools that wait for a person. */
+  /** Calls run. `asking`: tools whose calls wait for a person. */
   | {
       readonly kind: 'tools';
       readonly running: readonly string[];
       readonly asking: readonly string[];
-      /** When the oldest of those that run began; null: none runs. */
+      /** The start of the oldest running call; null if none runs. */
       readonly since: number | null;
     }
-  /** Its answer has ended; children are at work in the background. */
+  /** The answer has ended, and children work in the background. */
   | { readonly kind: 'waiting_for_children' };
 
-/** `untilMs` absent: not known. */
+/** Returns the activity of a task that is held. `untilMs` is absent if it is not known. */
 export function heldActivity(hold: {
   readonly because: string;
   readonly untilMs?: number | null;
@@ -35,13 +35,13 @@ export function heldActivity(hold: {
   return { kind: 'held', because: hold.because, untilMs: hold.untilMs ?? null };
 }
 
-/** A call under way: its tool, and when it began. */
+/** A running call: its tool, and the steady time of its start. */
 export interface RunningCall {
   readonly tool: string;
   readonly since: number;
 }
 
-/** What a request without news waits for, from `ts` on back. */
+/** Returns the activity of a task whose request has been silent `since` a steady time. */
 export function quietActivity(waitsFor: Awaited, since: number): Activity {
   switch (waitsFor) {
     case 'connection':
@@ -53,13 +53,13 @@ export function quietActivity(waitsFor: Awaited, since: number): Activity {
   }
 }
 
-/** Returns the activity with the time since when it lasts put later by `ms`. */
+/** Moves the start of an activity to `ms` milliseconds later. */
 export function shiftActivity(activity: Activity, ms: number): Activity {
   if (ms === 0 || !('since' in activity) || activity.since === null) return activity;
   return { ...activity, since: activity.since + ms };
 }
 
-/** What its calls do: those that run, by id, and those that ask a person. */
+/** Derives the activity from the running calls, by id, and the open questions. */
 function callActivity(inbox: InboxState, runningCalls: ReadonlyMap<string, RunningCall>): Activity {
   const open = openQuestions(inbox);
   const asking = open.map(({ tool }) => tool);
@@ -78,15 +78,15 @@ function unasked(
 }
 
 interface Doing extends InboxState {
-  /** Null: its calls tell it. */
+  /** The activity, if it does not follow from the calls; null if it does. */
   readonly doing: Activity | null;
   readonly runningCalls: ReadonlyMap<string, RunningCall>;
 }
 
 /**
- * A task may have a thousand calls at work, each of which changes what it does: they are listed when
- * somebody looks. One getter for all, so that all states have one shape; their own, so that copies
- * have its value.
+ * A getter, because a task may have a thousand running calls, and listing them for each event would be slow. All
+ * states share one getter, so that they have the same shape. It is a property of the state itself, so that copies of
+ * the state have its value.
  */
 const ACTIVITY = {
   enumerable: true,
@@ -95,7 +95,7 @@ const ACTIVITY = {
   },
 };
 
-/** Gives a state its `activity`, made when it is read. */
+/** Adds `activity` to a state. It is computed when it is read. */
 export function defineActivity<State extends Doing>(
   state: State,
 ): asserts state is State & { readonly activity: Activity } {

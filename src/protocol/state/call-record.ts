@@ -1,20 +1,21 @@
 import type { TaskEvent } from '../events/event.ts';
+import type { QuotedItem } from '../quoted-item.ts';
 import type { CommandRun, FileChange, FileSeen } from '../tool.ts';
 
-/** What the calls of a task have really done, as their outcomes tell. */
+/** The actions of a task's calls, as their outcomes report them. */
 export interface CallRecord {
   readonly filesRead: Map<string, FileSeen>;
-  /** By the task and by all below it. */
+  /** Files that the task and all tasks below it changed, by path. */
   readonly filesChanged: Map<string, FileChange>;
   /**
-   * The hash of each file as this task last read or wrote it; null: it deleted the file, or moved one
-   * there, or put something into one, that it had not read.
+   * The hash of each file as this task last read or wrote it; null if the task does not know the content, because it
+   * deleted the file, moved an unread file there, or added to an unread file.
    */
   readonly knownFiles: Map<string, string | null>;
   readonly commands: CommandRun[];
-  /** Variables that it has set for its commands, by name, each with the event that says so. */
+  /** Variables that it has set for its commands, by name, with the number of the event. */
   readonly variables: Map<string, { readonly value: string; readonly seq: number }>;
-  /** Names of the skills whose instructions it has got. */
+  /** Names of the skills whose instructions it has. */
   readonly skills: Set<string>;
 }
 
@@ -22,10 +23,7 @@ export function addCallDetails(
   state: CallRecord,
   { facts, seq }: Extract<TaskEvent, { type: 'call.ended' }>,
 ): void {
-  for (const seen of facts.read ?? []) {
-    state.filesRead.set(seen.path, seen);
-    state.knownFiles.set(seen.path, seen.hash);
-  }
+  recordReadFiles(state, facts.read ?? []);
   for (const change of facts.changed ?? []) {
     state.knownFiles.set(change.path, isKnown(state, change) ? change.after : null);
   }
@@ -43,11 +41,30 @@ function isKnown({ knownFiles }: CallRecord, { movedFrom, after, unread }: FileC
   return movedFrom === undefined || knownFiles.get(movedFrom) === after;
 }
 
-/** A file changed twice is one change: from its first `before` to its last `after`. */
+/** Adds changes of files. Two changes of one file become one, from its first `before` to its last `after`. */
 export function addFileChanges(state: CallRecord, changes: readonly FileChange[]): void {
   for (const change of changes) {
     const first = state.filesChanged.get(change.path);
     const before = first === undefined ? change.before : first.before;
     state.filesChanged.set(change.path, { ...change, before });
   }
+}
+
+/** Records files as read. */
+export function recordReadFiles(
+  { filesRead, knownFiles }: Pick<CallRecord, 'filesRead' | 'knownFiles'>,
+  files: readonly FileSeen[],
+): void {
+  for (const seen of files) {
+    filesRead.set(seen.path, seen);
+    knownFiles.set(seen.path, seen.hash);
+  }
+}
+
+/** Records the files of items that a person attached as read. */
+export function recordQuotedFiles(
+  record: Pick<CallRecord, 'filesRead' | 'knownFiles'>,
+  items: readonly QuotedItem[] = [],
+): void {
+  for (const { read = [] } of items) recordReadFiles(record, read);
 }

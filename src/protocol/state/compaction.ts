@@ -5,36 +5,36 @@ import type { SummaryTransfer, Counted, SaidWords } from '../initial-context.ts'
 import type { Message, ToolResultPart } from '../message.ts';
 import { toCount } from '../model.ts';
 
-/** What a person or another task has said to this one, and which of its messages holds it. */
+/** A statement of a person or another task to this one, with the index of the message that holds it. */
 export interface Said extends SaidWords {
-  /** `inherited`: it was said to the task whose conversation this one goes on with. */
+  /** `inherited`: it was addressed to the task whose conversation this one continues. */
   readonly as: 'prompt' | 'message' | 'inherited';
 }
 
-/** What is known of the size of a conversation, and of what was taken out of it. */
+/** The size of a conversation, and the state of its compaction. */
 export interface Compaction {
-  /** What so many of its first messages take, with all that stands before them; null: nobody has counted. */
+  /** The tokens of its first messages, including everything before them; null if nobody has counted them. */
   counted: Counted | null;
-  /** Kept word for word, whatever is summarised. */
+  /** Statements that are kept verbatim when the conversation is summarized. */
   said: readonly Said[];
   /** Numbers of the events that hold the results of calls, by call id. */
   readonly resultEvents: Map<string, number>;
-  /** A summary that was asked for and has not come; null: none. */
+  /** The requested summary that has not arrived yet; null if there is none. */
   open: {
     readonly upTo: number;
     readonly head: readonly string[];
     readonly ask: string;
     readonly size: ContextSize;
-    /** It is of the parent's conversation. */
+    /** True if it summarizes the parent's conversation. */
     readonly isHandover: boolean;
-    /** A person wants the request for it to end. */
+    /** True if a person has interrupted the request. */
     readonly isInterrupted: boolean;
   } | null;
-  /** Summaries in a row that came to nothing; those that no answer came to count twice. */
+  /** The number of failed summaries in a row. A request without an answer counts twice. */
   failures: number;
-  /** How often room was made since the newest answer. */
+  /** The number of compactions since the newest answer. */
   sinceAnswer: number;
-  /** The provider has refused the newest request as too large, and no room was made since. */
+  /** True if the provider has refused the newest request as too large, and nothing was compacted since. */
   overflowed: boolean;
 }
 
@@ -50,7 +50,7 @@ export function initialCompaction(): Compaction {
   };
 }
 
-/** What of a conversation is made smaller. */
+/** The parts of a conversation that compaction changes. */
 interface Compacted {
   readonly messages: Message[];
   readonly results: Map<string, ToolResultPart>;
@@ -58,12 +58,12 @@ interface Compacted {
   readonly handover: SummaryTransfer | null;
 }
 
-/** After the event has changed the messages, where it does. */
+/** Applies an event, after it has changed the messages. */
 export function applyToCompaction(conversation: Compacted, event: TaskEvent): void {
   const { compaction, messages } = conversation;
   switch (event.type) {
     case 'task.resumed':
-      // A summary that a stop has cut off is asked for once more.
+      // A summary that a stop has cut off is requested again.
       compaction.failures = 0;
       return;
     case 'turn.interrupted':
@@ -92,14 +92,8 @@ export function applyToCompaction(conversation: Compacted, event: TaskEvent): vo
       return;
     case 'summary.started': {
       const { upTo, head, ask, size, of } = event;
-      compaction.open = {
-        upTo,
-        head,
-        ask,
-        size,
-        isHandover: of !== undefined,
-        isInterrupted: false,
-      };
+      const isHandover = of !== undefined;
+      compaction.open = { upTo, head, ask, size, isHandover, isInterrupted: false };
       return;
     }
     case 'summary.refused':
@@ -115,7 +109,7 @@ export function applyToCompaction(conversation: Compacted, event: TaskEvent): vo
         return;
       }
       replaceHead(conversation, open.upTo, [...open.head, summaryText(event.summary)]);
-      roomMade(conversation, event);
+      recordRoom(conversation, event);
       return;
     }
     case 'context.handed':
@@ -124,17 +118,17 @@ export function applyToCompaction(conversation: Compacted, event: TaskEvent): vo
       return;
     case 'context.dropped':
       replaceHead(conversation, event.upTo, event.head);
-      roomMade(conversation, event);
+      recordRoom(conversation, event);
       return;
     case 'context.cleared':
       clearResults(conversation, event.calls);
-      roomMade(conversation, event);
+      recordRoom(conversation, event);
       return;
     default:
   }
 }
 
-/** The messages of the request for the summary that is asked for; null: none is. */
+/** Returns the messages of the request for the open summary; null if no summary is requested. */
 export function summaryMessages(conversation: Compacted): readonly Message[] | null {
   const { open } = conversation.compaction;
   if (open === null) return null;
@@ -142,7 +136,7 @@ export function summaryMessages(conversation: Compacted): readonly Message[] | n
   return [...messagesToSummarize(conversation).slice(0, open.upTo), ask];
 }
 
-/** What a summary would be of that is asked for next: messages of its parent's conversation, or of its own. */
+/** Returns the messages that the next summary would cover: those of the parent's conversation or of its own. */
 export function messagesToSummarize({
   messages,
   handover,
@@ -150,17 +144,17 @@ export function messagesToSummarize({
   return handover?.text === null ? handover.of.messages : messages;
 }
 
-/** Whether a summary of its parent's conversation is to come before any request of its own. */
+/** Tells whether a summary of the parent's conversation must arrive before the task sends a request of its own. */
 export function isSummaryTransferDue({ handover }: Pick<Compacted, 'handover'>): boolean {
   return handover !== null && handover.text === null;
 }
 
-/** What it tells of files and commands came from outside. */
+/** Formats a summary. Its tags are escaped, because what it quotes of files and commands came from outside. */
 function summaryText(summary: string): string {
   return `<summary>\n${escapeTags(summary)}\n</summary>`;
 }
 
-function roomMade(
+function recordRoom(
   { compaction, messages }: Compacted,
   { size }: { readonly size: ContextSize },
 ): void {
@@ -186,7 +180,7 @@ function replaceHead(
 
 function clearResults({ messages, results }: Compacted, calls: readonly ClearedCall[]): void {
   const lines = new Map(calls.map(({ callId, text }) => [callId, text]));
-  // Of Muster's own words: without the boundary of what came from outside.
+  // The line is Muster's own text, so it needs no boundary around outside text.
   const cleared = ({ type, callId, name, isError, text }: ToolResultPart): ToolResultPart => {
     return { type, callId, name, text: lines.get(callId) ?? text, isError };
   };

@@ -16,31 +16,32 @@ import {
 import { markOutside } from '../outside-text.ts';
 
 /**
- * What a task's model has been told and has said: the fold of its log that requests are built from.
- * Mutable in place, since a history of many turns must not be copied at each event.
+ * The conversation of a task with its model, folded from the log. Requests are built from it. It is mutable, because a
+ * history of many turns must not be copied for each event.
  */
 export interface Conversation {
   /** The messages of the newest request, and the answer to it. */
   readonly messages: Message[];
-  /** Calls of the newest answer, in its order. */
+  /** The calls of the newest answer, in their order. */
   openCalls: readonly ToolCallPart[];
-  /** Outcomes of open calls, by call id. */
+  /** The outcomes of open calls, by call id. */
   readonly results: Map<string, ToolResultPart>;
-  /** Waiting for the next request, in order of arrival. */
+  /** Inputs for the next request, in order of arrival. */
   queued: readonly TaskInput[];
-  /** Inputs that stand in a request which has not been accepted yet. */
+  /** Inputs of a request that has not been accepted yet. */
   undelivered: readonly string[];
   /** The model that the newest request was sent to. */
   model: string;
-  /** Agent types that people named in what stands in the newest request, with what they said. */
+  /** Agent types that people named in the inputs of the newest request, with the text of the input. */
   mentioned: readonly Mention[];
-  /** Ids of all inputs that ever came or need not come any more. */
+  /** Ids of all inputs that have arrived or were withdrawn. */
   readonly inputIds: Set<string>;
-  /** The conversation of its parent that it gets a summary of; null: none. */
+  /** The conversation of its parent that is summarized for it; null if there is none. */
   handover: SummaryTransfer | null;
   readonly compaction: Compaction;
 }
 
+/** An agent type that a person named, and the text that names it. */
 export interface Mention {
   readonly agent: string;
   readonly text: string;
@@ -87,9 +88,7 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
       conversation.compaction.said = (inherited?.said ?? []).map(({ at, from, text }) => {
         return { at, from, text, as: 'inherited' };
       });
-      if (given !== undefined) {
-        queue(conversation, givenInput(given.text));
-      }
+      if (given !== undefined) queue(conversation, givenInput(given.text));
       queue(conversation, {
         id: PROMPT_INPUT,
         kind: 'prompt',
@@ -114,15 +113,10 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
       queue(conversation, event.input);
       return;
     case 'turn.interrupted':
-      queue(conversation, {
-        id: event.input,
-        kind: 'notice',
-        from: 'muster',
-        text: INTERRUPTED,
-      });
+      queue(conversation, { id: event.input, kind: 'notice', from: 'muster', text: INTERRUPTED });
       return;
     case 'input.withdrawn':
-      // Also what has not come yet: an end can be read before it is told.
+      // Inputs that have not arrived yet count too: the model may read an end before its notice.
       for (const id of event.ids) conversation.inputIds.add(id);
       conversation.queued = conversation.queued.filter(({ id }) => !event.ids.includes(id));
       return;
@@ -132,7 +126,7 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
       takeInputs(conversation, event.inputs);
       return;
     case 'task.reused':
-      // Whoever goes on with it goes on from the question and this answer.
+      // A task that continues this conversation continues after the prompt and this answer.
       takeInputs(conversation, [PROMPT_INPUT]);
       conversation.undelivered = [];
       conversation.messages.push({
@@ -141,7 +135,7 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
       });
       return;
     case 'turn.accepted':
-      // A request for a summary holds nothing new.
+      // A request for a summary contains no inputs.
       if (conversation.compaction.open === null) conversation.undelivered = [];
       return;
     case 'turn.ended':
@@ -166,7 +160,7 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
   }
 }
 
-/** A call that did not run has words of Muster's own alone. */
+/** The result of a call that did not run, which contains only Muster's own text. */
 const NOTHING_MORE: Pick<ToolResultPart, 'nonce' | 'attachments'> = {};
 
 function ofItsModel(message: AssistantMessage, model: string): AssistantMessage {
@@ -177,7 +171,7 @@ function givenInput(text: string): TaskInput {
   return { id: 'given', kind: 'message', from: 'muster', text };
 }
 
-/** It comes before the prompt, which waits for it. */
+/** Adds the text that replaces the parent's conversation. It comes before the prompt, which waits for it. */
 function takeHandover(
   conversation: Conversation,
   handed: Pick<SummaryTransfer, 'isSummary'> & { readonly text: string },
@@ -190,7 +184,7 @@ function takeHandover(
   conversation.queued = [input, ...queued];
 }
 
-/** In one notice: what another agent has written about what it was told is no word of this task's own people. */
+/** Formats the summary of the parent's conversation as a notice, because an agent wrote it and not a person. */
 function handedText(head: readonly string[], summary: string, nonce: string): string {
   return `<notice>${head.join('\n')}\n${markOutside(summary, nonce)}\n</notice>`;
 }
@@ -210,7 +204,7 @@ function addResult(
   conversation.results.set(call.id, { type: 'tool_result', name: call.name, ...result });
 }
 
-/** The results of an answer's calls enter the history together, in call order. */
+/** Adds the results of an answer's calls to the history together, in the order of the calls. */
 function closeCalls(conversation: Conversation): void {
   if (conversation.openCalls.length === 0) return;
   const content = conversation.openCalls.flatMap((call) => {
@@ -242,7 +236,7 @@ function saidIn(inputs: readonly TaskInput[], at: number): readonly Said[] {
   );
 }
 
-/** In order of arrival, but what has ended in the background is told together, in one notice. */
+/** Returns the parts of a message with these inputs, in order of arrival. One notice reports all that has ended. */
 function inputParts(inputs: readonly TaskInput[]): readonly TextPart[] {
   const parts: TextPart[] = [];
   const ended = inputs.filter(({ kind }) => kind === 'result');
@@ -267,11 +261,11 @@ function mentionNotice(agents: readonly string[]): string {
   return `<notice>The user chose who does this: your next message calls Task with subagent_type ${types}${agents.length === 1 ? '' : ', one call each'}. Say in the prompt all that is needed for it.</notice>`;
 }
 
-/** In one boundary, of a nonce that none of the texts holds. */
+/** Quotes these texts in one boundary, with a nonce that occurs in none of them. */
 function endsText(ended: readonly TaskInput[]): string {
   const text = ended.map((input) => input.text).join('\n');
   const nonces = ended.flatMap(({ nonce }) => nonce ?? []);
-  // Of logs from before there were any.
+  // Inputs in older logs have no nonce.
   if (nonces.length === 0) return text;
   return markOutside(text, nonces.find((nonce) => !text.includes(nonce)) ?? nonces.join(''));
 }

@@ -1,25 +1,25 @@
 import type { TaskEvent } from '../events/event.ts';
 import { toCount } from '../model.ts';
-import type { LimitHit } from './activation.ts';
+import type { LimitHit } from '../limits.ts';
 import type { FileChange } from '../tool.ts';
 
-/** Rounds of one delegation by one task: those of one message are one. */
+/** The rounds of one delegation by one task. Delegations in the same message count as one round. */
 interface OwnRounds {
   readonly rounds: number;
-  /** Of the newest one. */
+  /** The turn of the newest round. */
   readonly turn: number;
 }
 
 /**
- * Which delegations were made since anything changed: a file, or what a person wants. By their keys
- * (`delegationKey`), which say whose work it is and in which words.
+ * The delegations since the last change of a file or the last input of a person, by their keys (`delegationKey`).
+ * A key identifies the agent and the text of a delegation.
  */
 export interface Delegations {
-  /** By the task itself. */
+  /** Rounds by the task itself. */
   readonly own: Map<string, OwnRounds>;
-  /** By tasks below it that have ended, as far as one above them had made it before. */
+  /** Rounds by tasks below it that have ended, of delegations that a task above them had made before. */
   readonly below: Map<string, number>;
-  /** Messages with a delegation that was refused as one of these. */
+  /** The number of messages with a delegation that was refused as a repetition. */
   refusals: number;
   /** The newest such refusal, and its turn. */
   refused: { readonly hit: LimitHit; readonly turn: number } | null;
@@ -29,9 +29,9 @@ export function initialDelegations(): Delegations {
   return { own: new Map(), below: new Map(), refusals: 0, refused: null };
 }
 
-/** What else the state says of the task, before the event. */
+/** Other parts of the task's state before the event. */
 interface Surroundings {
-  /** Answers that ended. */
+  /** The number of complete answers. */
   readonly turns: number;
   readonly filesChanged: ReadonlyMap<string, FileChange>;
 }
@@ -72,7 +72,7 @@ function addRound({ own }: Delegations, key: string, turn: number): void {
   own.set(key, { rounds: (before?.rounds ?? 0) + 1, turn });
 }
 
-/** A child that goes on tells of its earlier changes once more. */
+/** Tells whether a change is new. A child that continues reports its earlier changes again. */
 function isNews({ path, after }: FileChange, known: ReadonlyMap<string, FileChange>): boolean {
   const before = known.get(path);
   return before === undefined || before.after !== after;
@@ -85,7 +85,7 @@ function beginAnew(delegations: Delegations): void {
   delegations.refused = null;
 }
 
-/** Field by field: the hit is written down once more, and a log from elsewhere may hold anything. */
+/** Records a refusal. Only these fields are copied, because they are logged again and a log may contain anything. */
 function refuse(
   delegations: Delegations,
   { limit, value, used }: Pick<LimitHit, 'limit' | 'value' | 'used'>,
@@ -95,7 +95,7 @@ function refuse(
   delegations.refused = { hit: { limit, value, used }, turn };
 }
 
-/** Rounds of a delegation by the task itself and by what has ended below it. */
+/** Counts the rounds of a delegation by the task itself and by tasks that have ended below it. */
 export function countRounds({ own, below }: Delegations, key: string): number {
   return (own.get(key)?.rounds ?? 0) + (below.get(key) ?? 0);
 }

@@ -2,7 +2,7 @@ import { lazy } from '../../base/lazy.ts';
 
 /** The texts of an activation that its result may need, besides its last one. */
 export interface AnswerTexts {
-  /** The text of the newest answer, if it had any; of one that was cut off and gone on from, all of it. */
+  /** The text of the newest answer, with that of the cut answers that it continues; empty if it had none. */
   readonly newest: string;
   /** The newest texts before it that are long enough to be a report, in their order. */
   readonly reports: readonly string[];
@@ -24,7 +24,7 @@ const SHORTEST_REPORT = 400;
 /**
  * Adds the text of a new answer.
  *
- * @param place `next`: of an answer of its own. `continued`: with the text of the answer that it goes on from.
+ * @param place `next`: the answer stands alone. `continued`: the text includes that of the answer that it continues.
  */
 export function addAnswerText(
   texts: AnswerTexts,
@@ -60,12 +60,12 @@ export function resultText(last: string, texts: AnswerTexts, prompt: string): st
   return isEmpty ? report : `${report.trimEnd()}\n\n${last}`;
 }
 
-/** Whether the last text points to an earlier one, or only says that the work is done where there is a report. */
+/** Tells whether the last text only points to an earlier one, or only says that the reported work is done. */
 function saysNothing(last: string, { longest }: AnswerTexts): boolean {
   return refersToEarlierText(last) || (longest >= SHORTEST_REPORT && saysOnlyDone(last));
 }
 
-/** Whether a text refers the reader to an earlier message of its author. */
+/** Tells whether a text refers the reader to an earlier message of its author. */
 export function refersToEarlierText(text: string): boolean {
   const trimmed = text.trim();
   if (trimmed.length > LONGEST_POINTER || !MAY_POINT.test(trimmed)) return false;
@@ -101,7 +101,7 @@ const SAID =
   'reported|described|noted|stated|summari[sz]ed|listed|detailed|presented|delivered|written|posted|sent|outlined|mentioned|explained|provided|given|shown|returned|said|documented|covered';
 const CLAUSE_END = String.raw`(?=\W*$|\s*[.;,:!)])`;
 
-/** A word of each pointer below that is written in Latin letters: most texts hold none. */
+/** A quick test that every match of a pointer below passes, and most other texts do not. */
 const MAY_POINT =
   /[^\0-\u024f]|previous|prior|last|earlier|preceding|foregoing|above|before|already|stand|oben|vor|letzte|früher|obig|bereits|dessus|plus haut|précédent|anterior|arriba|acima|precedente|sopra|boven/i;
 

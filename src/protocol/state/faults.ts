@@ -1,4 +1,4 @@
-import { toolCalledInText } from '../text-calls/call-as-text.ts';
+import { findTextCall } from '../text-calls/call-as-text.ts';
 import type { Conversation } from './conversation.ts';
 import { addAnswerText } from './earlier-report.ts';
 import type { TaskEvent } from '../events/event.ts';
@@ -7,16 +7,16 @@ import { messageText, toolCalls } from '../message.ts';
 import type { Activation } from './activation.ts';
 import type { TaskSpec } from '../task.ts';
 
-/** The part of a task's state that its faults are counted in. */
+/** The part of a task's state in which its faults are counted. */
 export interface Faulty {
   readonly spec: Pick<TaskSpec, 'tools'>;
   readonly conversation: Conversation;
   readonly activation: Activation;
-  /** How often each was seen, in the order in which they first were. */
+  /** The number of each fault, in the order of their first occurrence. */
   readonly faults: Map<ModelFault, number>;
 }
 
-/** Counts what the event tells of, and how many faulty answers came in a row. */
+/** Counts the faults that an event reports, and the faulty answers in a row. */
 export function applyToFaults(state: Faulty, event: TaskEvent): void {
   switch (event.type) {
     case 'turn.retried':
@@ -24,7 +24,7 @@ export function applyToFaults(state: Faulty, event: TaskEvent): void {
       if (event.failure.kind !== 'cancelled') count(state, event.failure.kind);
       return;
     case 'turn.started':
-      // Only what goes on from a cut answer belongs to it.
+      // Only a request to continue a cut answer belongs to that answer.
       if (!event.inputs.some(isGoOnNotice)) forgetCut(state.activation);
       return;
     case 'turn.ended':
@@ -61,19 +61,19 @@ function applyAnswer(
   }
   const text = messageText(message);
   const isEmpty = text.trim() === '';
-  // Of an answer that was cut off and gone on from, the whole.
-  const whole = `${activation.cutText}${text}`;
-  const isText =
-    calls.length === 0 && !isEmpty && toolCalledInText(whole, state.spec.tools) !== null;
-  // A call is no report.
+  // An answer that continues a cut one is judged together with it.
+  const full = `${activation.cutText}${text}`;
+  const isText = calls.length === 0 && !isEmpty && findTextCall(full, state.spec.tools) !== null;
+  // A call in the text is no report.
   activation.texts = addAnswerText(
     activation.texts,
-    isText ? '' : whole,
+    isText ? '' : full,
     activation.cutText === '' ? 'next' : 'continued',
   );
-  if (isText) activation.callsAsText += 1;
-  else if (!isEmpty || calls.length > 0) activation.callsAsText = 0;
-  if (isText) count(state, 'call_as_text');
+  if (isText) {
+    activation.callsAsText += 1;
+    count(state, 'call_as_text');
+  } else if (!isEmpty || calls.length > 0) activation.callsAsText = 0;
   if (calls.length > 0) {
     forgetCut(activation);
     return;
@@ -93,7 +93,7 @@ function forgetCut(activation: Activation): void {
 
 const GO_ON_NOTICE = 'go-on-';
 
-/** The id of the notice that asks a model to go on from the cut answer of that turn. */
+/** Returns the id of the notice that asks a model to continue the cut answer of a turn. */
 export function continuationNoticeId(turn: number): string {
   return `${GO_ON_NOTICE}${turn}`;
 }
@@ -102,7 +102,7 @@ function isGoOnNotice(input: string): boolean {
   return input.startsWith(GO_ON_NOTICE);
 }
 
-/** Answers are counted, not calls: one whose other calls ran was of use. */
+/** Counts a refused call. An answer is faulty only if none of its calls has run. */
 function applyRefusal(
   state: Faulty,
   { callId, error, decision, repeated }: Extract<TaskEvent, { type: 'call.refused' }>,
@@ -110,7 +110,7 @@ function applyRefusal(
   const fault = repeated === true ? 'repeated_call' : faultOf(error, decision?.step === 'tool_set');
   if (fault === null) return;
   const call = state.conversation.openCalls.find(({ id }) => id === callId);
-  // What is no JSON was counted with its answer.
+  // Arguments that are not JSON were already counted with the answer.
   if (call?.malformed === undefined) count(state, fault);
   const { activation } = state;
   if (activation.answerRan || activation.answerFaulty) return;

@@ -1,8 +1,8 @@
 import { heldActivity, quietActivity, type Activity } from './activity.ts';
-import { applyUsageOnly, applyToAnswers } from './answers.ts';
+import { applyToAnswers, applyUsage } from './answers.ts';
 import { unreachable } from '../../base/errors.ts';
 import { applyToOwnedWork } from './owned-work.ts';
-import { addFileChanges, addCallDetails } from './call-record.ts';
+import { addFileChanges, addCallDetails, recordQuotedFiles } from './call-record.ts';
 import { applyToConversation } from './conversation.ts';
 import { applyToDelegations } from './delegations.ts';
 import type { TaskEvent } from '../events/event.ts';
@@ -13,7 +13,6 @@ import { applyToRepetition } from './repetition.ts';
 import { liveEventFilter } from '../events/rewound.ts';
 import { applyToLifetime, steadyTime } from './steady-time.ts';
 import * as activations from './activation.ts';
-import { recordQuotedFiles } from './transferred-files.ts';
 import { type TaskState, initialState } from './task-state.ts';
 
 /** Folds a complete log in order to the state of its task. Throws on an empty log. */
@@ -33,7 +32,7 @@ export function foldEvents(events: Iterable<TaskEvent>): TaskState {
 
 /** Applies an event that a later rewind has cut off: only its costs remain. */
 export function applyCut(state: TaskState, event: TaskEvent): void {
-  applyUsageOnly(state, event, state.spec);
+  applyUsage(state, event, state.spec);
 }
 
 /**
@@ -42,10 +41,10 @@ export function applyCut(state: TaskState, event: TaskEvent): void {
  */
 export function applyEvent(state: TaskState, event: TaskEvent): void {
   const { spec, activation } = state;
-  // Before the stint, which takes up what this answer cuts off.
+  // Answers come before the activation, which counts the newest answer if it was cut off.
   applyToAnswers(state, event, { spec, cutText: activation.cutText });
   activations.applyToActivation(state.activation, event, steadyTime(state.lifetime.newest));
-  // Before the conversation, which closes the calls of the round.
+  // The repetition comes before the conversation, which closes the calls of the round.
   applyToRepetition(state.repetition, event, state.conversation);
   applyToConversation(state.conversation, event);
   applyToFaults(state, event);
@@ -107,7 +106,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.status = isParked(state) ? 'parked' : 'running';
       return;
     case 'turn.started':
-      // What it says from here on is its own.
+      // Later texts are the task's own.
       state.reused = null;
       state.doing = { kind: 'connecting' };
       return;
@@ -142,7 +141,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'call.started':
       state.runningCalls.set(event.callId, { tool: event.tool, since: steadyTime(event) });
-      // Run again after a crash, it is the same call.
+      // A call that runs again after a crash is counted once.
       if (!state.unknownCalls.delete(event.callId)) {
         state.toolCounts.set(event.tool, (state.toolCounts.get(event.tool) ?? 0) + 1);
       }
@@ -190,7 +189,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
   }
 }
 
-/** What ran under the owner before is not known of: it may have happened or not. */
+/** Marks the calls that ran under the previous owner as unknown: they may have taken effect or not. */
 function takeOver(state: TaskState): void {
   for (const [callId, { tool }] of state.runningCalls) state.unknownCalls.set(callId, tool);
   state.runningCalls.clear();
@@ -212,7 +211,7 @@ function beginActivation(
   state.lifetime.endedMs = null;
 }
 
-/** Whoever put it back there wants it to go on from there: its limits count anew, with its own model. */
+/** Applies a rewind. The task is to continue from there, so its limits count anew and its own model is used again. */
 function goBack(state: TaskState, event: Extract<TaskEvent, { type: 'task.rewound' }>): void {
   const { seq, stint, dropped, files } = event;
   const [model] = state.activation.failedModels;

@@ -1,29 +1,29 @@
 import type { TaskEvent } from '../events/event.ts';
 import { addUsage, toCount, toUsageCounts, NO_USAGE, type Usage } from '../model.ts';
 
-/** What answers have used together. */
+/** The total usage of several answers. */
 export interface UsageTotal {
   readonly answers: number;
   readonly usage: Usage;
-  /** USD of those that have a known price. */
+  /** The cost in USD of the answers with a known price. */
   readonly costUsd: number;
-  /** Answers without a known price. */
+  /** The number of answers without a known price. */
   readonly unpriced: number;
-  /** Where the prices are from. */
+  /** The sources of the prices. */
   readonly pricedBy: readonly string[];
 }
 
-/** What a task has used of one model on one day. */
+/** The usage of one model by a task on one day. */
 export interface LedgerEntry extends UsageTotal {
-  /** `YYYY-MM-DD` in UTC, as the providers reckon: when the answer ended. */
+  /** The day on which the answers ended, `YYYY-MM-DD` in UTC, which providers use. */
   readonly day: string;
-  /** `provider/id` of the one that answered. */
+  /** The model that answered, as `provider/id`. */
   readonly model: string;
-  /** Of answers that ended without the provider's own usage: never mixed with what it said. */
+  /** True for estimates of answers without the provider's numbers. They are never added to reported usage. */
   readonly isEstimated: boolean;
 }
 
-/** What a task has used, its children left out. */
+/** The usage of a task without its children. */
 export type Ledger = readonly LedgerEntry[];
 
 export const NO_USAGE_TOTAL: UsageTotal = {
@@ -34,7 +34,7 @@ export const NO_USAGE_TOTAL: UsageTotal = {
   pricedBy: [],
 };
 
-/** The ledger after one more event. `model`: of answers that don't name theirs, in older logs. */
+/** Returns the ledger after another event. `model`: the model of answers that name none, in older logs. */
 export function addToLedger(ledger: Ledger, event: TaskEvent, model: string): Ledger {
   switch (event.type) {
     case 'turn.ended':
@@ -83,7 +83,7 @@ export function addUsageTotals(a: UsageTotal, b: UsageTotal): UsageTotal {
   };
 }
 
-/** All of a ledger that the provider said, or all that is estimated. */
+/** Adds up the entries of a ledger: either all that the provider reported, or all estimates. */
 export function sumLedger(
   ledger: Ledger,
   { isEstimated }: { readonly isEstimated: boolean },
@@ -93,7 +93,7 @@ export function sumLedger(
     .reduce<UsageTotal>((sum, entry) => addUsageTotals(sum, entry), NO_USAGE_TOTAL);
 }
 
-/** Null: no price is known for some of it. */
+/** Returns the cost; null if the price of an answer is not known. */
 export function knownCost({
   costUsd,
   unpriced,
@@ -115,10 +115,10 @@ export function isZeroUsage({ input, output, cacheRead, cacheWrite }: Usage): bo
   return input + output + cacheRead + cacheWrite === 0;
 }
 
-/** The last moment whose year has four digits. */
+/** The beginning of the last day whose year has four digits. */
 const LAST_MS = Date.UTC(9999, 11, 31);
 
-/** `YYYY-MM-DD`, of whatever a log gives for a time. */
+/** Formats a time as `YYYY-MM-DD` in UTC. Any number is accepted, because a log may contain anything. */
 export function formatUtcDay(ms: number): string {
   return new Date(Math.min(toCount(ms), LAST_MS)).toISOString().slice(0, 10);
 }

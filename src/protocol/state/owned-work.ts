@@ -3,21 +3,21 @@ import type { TaskEvent } from '../events/event.ts';
 import type { ChildReceipt, EndStatus, ShellEnd } from '../result.ts';
 import { itemOfCall } from '../template.ts';
 
-/** A child, as its parent's log tells of it. */
+/** A child, as its parent's log describes it. */
 export interface ChildState {
-  /** The call that made it, or resumed it last. */
+  /** The call that created it, or resumed it last. */
   readonly callId: string;
-  /** Its end is told as a notice, and no call waits for it. */
+  /** True if no call waits for it, so that a notice reports its end. */
   background: boolean;
-  /** Why the call that waited for it waits no longer. Absent: one waits, or none ever did. */
+  /** The reason why the call no longer waits for it. Absent if a call waits, or if none ever did. */
   detached?: string;
-  /** Null while it has not ended, or goes on. */
+  /** The status of its end; null while it has not ended, or continues. */
   status: EndStatus | null;
-  /** Ids of all tasks below it, as far as its last end told them. */
+  /** Ids of all tasks below it at its last end. */
   below: readonly string[];
-  /** That made it, or resumed it last. Absent: a person did, or it is of a log from before. */
+  /** The key of the delegation that created it, or resumed it last. Absent if a person did, and in older logs. */
   readonly delegation?: string;
-  /** What it and all below it did, as far as its last end told; null: that is not known. */
+  /** The actions of the child and all tasks below it until its last end; null if they are not known. */
   receipt: ChildReceipt | null;
 }
 
@@ -25,10 +25,10 @@ export interface ChildState {
 export interface ShellState {
   readonly callId: string;
   readonly command: string;
-  /** Path of what it writes. */
+  /** The path of the file with its output. */
   readonly output: string;
   readonly startedAt: number;
-  /** Null while it runs. */
+  /** The end of the shell; null while it runs. */
   end: { readonly how: ShellEnd; readonly exitCode: number | null; readonly at: number } | null;
 }
 
@@ -37,7 +37,7 @@ export interface OwnedWork {
   readonly children: Map<string, ChildState>;
   /** Ids of the children that have not ended. */
   readonly openChildren: Set<string>;
-  /** Of a run of a template: the newest task of each item, but of those that are to be done again. */
+  /** The newest task of each item of a template, except for items that are to be done again. */
   readonly items: Map<number, string>;
   readonly shells: Map<string, ShellState>;
 }
@@ -46,8 +46,8 @@ export function initialOwnedWork(): OwnedWork {
   return { children: new Map(), openChildren: new Set(), items: new Map(), shells: new Map() };
 }
 
-export function applyToOwnedWork(belongings: OwnedWork, event: TaskEvent): void {
-  const { children, openChildren, items, shells } = belongings;
+export function applyToOwnedWork(owned: OwnedWork, event: TaskEvent): void {
+  const { children, openChildren, items, shells } = owned;
   switch (event.type) {
     case 'child.created':
     case 'child.resumed': {
@@ -96,14 +96,14 @@ export function applyToOwnedWork(belongings: OwnedWork, event: TaskEvent): void 
   }
 }
 
-/** Ids of the shells that run. */
+/** Returns the ids of the running shells. */
 export function runningShells({ shells }: OwnedWork): readonly string[] {
   return [...shells].filter(([, { end }]) => end === null).map(([id]) => id);
 }
 
-/** Whether something of it is at work that no call of it waits for. */
-export function hasBackgroundWork(belongings: OwnedWork): boolean {
-  const { children, openChildren } = belongings;
-  if (runningShells(belongings).length > 0) return true;
+/** Tells whether a shell or child of the task is at work for which no call waits. */
+export function hasBackgroundWork(owned: OwnedWork): boolean {
+  const { children, openChildren } = owned;
+  if (runningShells(owned).length > 0) return true;
   return [...openChildren].some((id) => children.get(id)?.background === true);
 }

@@ -5,18 +5,18 @@ import { questionSubject, type Answer, type AnsweredBy, type Question } from '..
 /** The question of a call that has no outcome yet. */
 export interface QuestionState {
   readonly question: Question;
-  /** Of all that the call would do when it was asked: an answer is for that alone. */
+  /** The digest of everything that the call would do. An answer holds for this only. */
   readonly digest: string;
-  /** Whether its task is parked until it is answered. */
+  /** True if the task is parked until the question is answered. */
   readonly parks: boolean;
   readonly askedAt: number;
-  /** Number of the event that asks it. */
+  /** The number of the event that asks it. */
   readonly seq: number;
-  /** Null while it is open. */
+  /** The answer; null while the question is open. */
   answer: {
     readonly answer: Answer;
     readonly by: AnsweredBy;
-    /** Number of the event. */
+    /** The number of the event. */
     readonly seq: number;
   } | null;
 }
@@ -24,31 +24,31 @@ export interface QuestionState {
 /** A rule that the user gave this task and all below it. */
 export interface GrantedRule {
   readonly rule: PermissionRule;
-  /** Number of the event. */
+  /** The number of the event. */
   readonly seq: number;
 }
 
 /** A mode that the user gave an agent, for this task and all below it. */
 interface RecordedModeGrant {
   readonly grant: ModeGrant;
-  /** Number of the event. */
+  /** The number of the event. */
   readonly seq: number;
 }
 
-/** What a task has asked people, and what they said. */
+/** The questions of a task to people, and their answers. */
 export interface InboxState {
-  /** Of calls without an outcome, by call id. */
+  /** The questions of calls without an outcome, by call id. */
   readonly questions: Map<string, QuestionState>;
-  /** What became of those before, by question id. */
+  /** The outcomes of earlier questions, by question id. */
   readonly settledQuestions: Map<string, string>;
   readonly granted: GrantedRule[];
   /** The newest grant for each definition. */
   readonly modeGrants: RecordedModeGrant[];
-  /** The mode that the task would have without the grant that it was made by. Null: no grant made it wider. */
+  /** The mode that the task would have without the grant that widened it; null if no grant did. */
   modeWithoutGrant: PermissionMode | null;
-  /** What the user said no to, each on one line. */
+  /** The calls that the user refused, one line each. */
   readonly denials: string[];
-  /** Ids of the questions of it and all below it that its process left it for. */
+  /** Ids of the questions of the task and all tasks below it because of which its process left it. */
   parkedOn: readonly string[];
 }
 
@@ -70,7 +70,7 @@ export function openQuestions({ questions }: InboxState): readonly Question[] {
   );
 }
 
-/** Whether it waits for an answer and its process need not. */
+/** Tells whether the task waits for an answer without needing its process. */
 export function isParked({ questions, parkedOn }: InboxState): boolean {
   if (parkedOn.length > 0) return true;
   for (const { parks, answer } of questions.values()) if (parks && answer === null) return true;
@@ -83,14 +83,8 @@ export function applyToInbox(inbox: InboxState, event: TaskEvent): void {
     case 'question.asked': {
       const { question, digest, parks, ts, seq } = event;
       settle(inbox, question.callId, 'withdrawn: what its call would do has changed');
-      questions.set(question.callId, {
-        question,
-        digest,
-        parks,
-        askedAt: ts,
-        seq,
-        answer: null,
-      });
+      const asked = { question, digest, parks, askedAt: ts, seq, answer: null };
+      questions.set(question.callId, asked);
       return;
     }
     case 'question.answered':
@@ -120,7 +114,7 @@ export function applyToInbox(inbox: InboxState, event: TaskEvent): void {
   }
 }
 
-/** A later grant for the same definition replaces the one before, and may be narrower. */
+/** Adds a grant. It replaces an earlier grant for the same definition, and may be narrower. */
 function addModeGrant(
   { modeGrants }: InboxState,
   { grant, seq }: Extract<TaskEvent, { type: 'mode.granted' }>,
@@ -138,7 +132,7 @@ function applyAnswer(
   { callId, question, answer, by, seq }: Extract<TaskEvent, { type: 'question.answered' }>,
 ): void {
   const asked = inbox.questions.get(callId);
-  // An answer stands once given.
+  // The first answer counts.
   if (asked === undefined || asked.question.id !== question || asked.answer !== null) return;
   asked.answer = { answer, by, seq };
   if (answer.kind === 'no' && asked.question.kind !== 'plan')
@@ -165,7 +159,7 @@ function settle(
   );
 }
 
-/** For people: what was answered, and by whom. */
+/** Describes an answer for people. */
 export function answerText(answer: Answer, by: AnsweredBy): string {
   if (by === 'rule') return 'answered: a rule or mode that was set meanwhile allows it';
   switch (answer.kind) {

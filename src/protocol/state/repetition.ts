@@ -4,40 +4,39 @@ import type { TaskEvent } from '../events/event.ts';
 import { toolCalls, type ToolCallPart, type ToolResultPart } from '../message.ts';
 
 /**
- * How a task repeats itself: a fold of its own, since the conversation forgets, by compaction, what was
- * called and what came back. It begins anew when somebody says something to the model. Notices don't count
- * as said: a command in the background gives one each time that it is made.
+ * The repeated calls of a task. They are not read from the conversation, because compaction removes calls and results
+ * from it. The count starts again when a person or a task sends the model a message. Notices do not count as messages,
+ * because every command in the background causes one.
  */
 export interface Repetition {
-  /** Answers with calls whose results are known, oldest first: all that can be part of a repetition. */
+  /** The answers that can be part of a repetition: those with calls whose results are known, oldest first. */
   rounds: readonly Round[];
   /**
-   * Of the calls of the newest answer, by id: how many times each was made in a row by then, itself
-   * counted, with nothing else called in between.
+   * The number of times that each call of the newest answer was made in a row, including the call itself. By call id.
    */
   readonly timesInARow: Map<string, number>;
-  /** The call that was made last. */
+  /** The last call. */
   newest: Pick<ToolCallPart, 'name' | 'input'> | null;
-  /** How many times in a row it was made. */
+  /** The number of times that it was made in a row. */
   times: number;
 }
 
-/** Without the ids, which differ each time. The same round again is the same object. */
+/** The calls of an answer and their results, without ids, which always differ. Equal rounds are the same object. */
 export interface Round {
   readonly asked: readonly Pick<ToolCallPart, 'name' | 'input'>[];
   readonly told: readonly Pick<ToolResultPart, 'text' | 'isError'>[];
 }
 
-/** Rounds that a cycle may have: a model that goes in circles goes in small ones. */
+/** The maximum number of rounds in a cycle. Models that repeat themselves do so in short cycles. */
 export const LONGEST_CYCLE = 4;
-/** Of what repeats, no more is kept. */
+/** The maximum number of repeated rounds that are kept. */
 const MOST_ROUNDS = 256;
 
 export function initialRepetition(): Repetition {
   return { rounds: [], timesInARow: new Map(), newest: null, times: 0 };
 }
 
-/** `conversation` as it is before the event: a `turn.started` takes its open calls. */
+/** Applies an event. `conversation` is in the state before it, because `turn.started` closes the open calls. */
 export function applyToRepetition(
   repetition: Repetition,
   event: TaskEvent,
@@ -65,7 +64,7 @@ function countCalls(repetition: Repetition, calls: readonly ToolCallPart[]): voi
   }
 }
 
-/** The rounds, with that of the calls that the conversation has open, as far as they have an outcome. */
+/** Adds the round of the open calls of a conversation, with the results that they have so far. */
 export function addOpenRound(
   { rounds }: Pick<Repetition, 'rounds'>,
   { openCalls, results }: Pick<Conversation, 'openCalls' | 'results'>,
@@ -80,6 +79,6 @@ export function addOpenRound(
   };
   const recent = rounds.slice(-LONGEST_CYCLE);
   const before = recent.findLast((round) => isDeepStrictEqual(round, open));
-  // Nothing before a new round can repeat with what comes after it, but for the cycle that it ends.
+  // A new round can only repeat together with the rounds of the cycle that it ends.
   return before === undefined ? [...recent, open] : [...rounds, before].slice(-MOST_ROUNDS);
 }

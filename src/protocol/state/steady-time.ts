@@ -4,9 +4,8 @@ import type { EventStamp, TaskEvent } from '../events/event.ts';
 type Stamped = Pick<EventStamp, 'ts' | 'clockShift'>;
 
 /**
- * Returns when an event was written, in milliseconds on the monotonic clock of the process that wrote
- * it. The difference of two such times of one process is a duration, even if the wall clock was set in
- * between.
+ * Returns the time at which an event was written, in milliseconds on the monotonic clock of its writer. The difference
+ * of two such times of one process is a duration, even if the wall clock was set in between.
  */
 export function steadyTime({ ts, clockShift = 0 }: Stamped): number {
   return ts - clockShift;
@@ -16,8 +15,9 @@ export function steadyTime({ ts, clockShift = 0 }: Stamped): number {
 export interface Lifetime {
   /** Milliseconds from the task's creation to its newest event. */
   elapsedMs: number;
-  /** The same up to its first start and up to its end; null: there was none. */
+  /** Milliseconds from its creation to its first start; null if it has not started. */
   startedMs: number | null;
+  /** Milliseconds from its creation to its end; null if it has not ended. */
   endedMs: number | null;
   /** The newest event. */
   newest: Required<Stamped> & Pick<EventStamp, 'epoch'>;
@@ -41,8 +41,8 @@ export function newLifetime(first: TaskEvent): Lifetime {
 }
 
 /**
- * Adds the time since the event before. Between two owners of a log only the wall clock tells it; a
- * clock that was set back in between counts as no time.
+ * Adds the time since the previous event. Between two owners of a log, only the wall clock measures it. If that
+ * was set back, no time is added.
  */
 export function applyToLifetime(lifetime: Lifetime, event: TaskEvent): void {
   const { newest } = lifetime;

@@ -2,7 +2,7 @@ import { defineActivity, type Activity, type RunningCall } from './activity.ts';
 import { initialAnswers, type Answers } from './answers.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { initialOwnedWork, type OwnedWork } from './owned-work.ts';
-import type { CallRecord } from './call-record.ts';
+import { recordQuotedFiles, recordReadFiles, type CallRecord } from './call-record.ts';
 import { applyToConversation, emptyConversation, type Conversation } from './conversation.ts';
 import { initialDelegations, type Delegations } from './delegations.ts';
 import type { EndReason } from '../end-reason.ts';
@@ -15,42 +15,41 @@ import type { Rewound } from '../events/rewound.ts';
 import { newLifetime, steadyTime, type Lifetime } from './steady-time.ts';
 import * as activations from './activation.ts';
 import type { TaskSpec } from '../task.ts';
-import { recordQuotedFiles, recordReadFiles } from './transferred-files.ts';
 import type { TodoItem } from '../tool.ts';
 
 /** The state of a task, folded from its log. The engine and every view share it. */
 export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
-  /** As it was made, with the terms that hold now. */
+  /** The specification, with the terms that apply now. */
   spec: TaskSpec;
   status: TaskStatus;
-  /** Made when it is read. */
+  /** Computed when it is read. */
   readonly activity: Activity;
-  /** The same, where its calls do not tell it; null: they do. */
+  /** The activity, if it does not follow from the calls; null if it does. */
   doing: Activity | null;
   readonly conversation: Conversation;
   readonly repetition: Repetition;
   readonly delegations: Delegations;
   activation: activations.Activation;
-  /** Calls that ran, by canonical tool name. */
+  /** The number of calls that ran, by canonical tool name. */
   readonly toolCounts: Map<string, number>;
-  /** The calls under way, by call id. */
+  /** The running calls, by call id. */
   readonly runningCalls: Map<string, RunningCall>;
-  /** Names of calls that began under an owner that is gone and have no outcome, by call id. */
+  /** The tools of calls that began under an earlier owner and have no outcome, by call id. */
   readonly unknownCalls: Map<string, string>;
   readonly refusals: string[];
-  /** How often what went wrong with its model, in the order in which it first did. */
+  /** The number of each fault of its model, in the order of their first occurrence. */
   readonly faults: Map<ModelFault, number>;
   readonly warnings: string[];
-  /** Tasks outside its own tree below it that it may see and reach. */
+  /** Tasks that are not below it, but that it may see and address. */
   readonly handed: Set<string>;
   todos: readonly TodoItem[];
-  /** Whose result was reused for it, and when that task ended; null: nobody's. */
+  /** The earlier task whose result is reused, and when it ended; null if none is. */
   reused: { readonly of: string; readonly at: number } | null;
-  /** The rewind whose files are being put back; null: none, or it is done. */
+  /** The rewind whose files are being restored; null if there is none, or it is complete. */
   rewinding: (Pick<Rewound, 'dropped' | 'files'> & { readonly seq: number }) | null;
   end: EndReason | null;
   result: string;
-  /** The result as JSON that is valid against the output schema; null: there is none. */
+  /** The result as JSON that matches the output schema; null if there is none. */
   structured: { readonly value: JsonValue } | null;
   readonly createdAt: number;
   endedAt: number | null;

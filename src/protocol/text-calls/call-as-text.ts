@@ -1,9 +1,10 @@
 import { lazy } from '../../base/lazy.ts';
+import { listNames } from '../../base/text.ts';
 import { CALL_FORMS, CALL_WRAPPERS, type CallForm } from './forms.ts';
-import { matches } from './json-calls.ts';
+import { matches, skipSpace } from './json-calls.ts';
 import { canonicalToolName } from '../tool-aliases.ts';
 
-/** A call that stands in the text of an answer. */
+/** A call in the text of an answer. */
 export interface TextCall {
   /** The canonical name of the tool. */
   readonly tool: string;
@@ -19,40 +20,27 @@ interface CallRun {
 
 interface Search {
   readonly tools: readonly string[];
-  /** Beginnings of calls that may still turn out to be none: each may have been read to the end of the text. */
+  /** The number of further beginnings of calls that may be wrong. Each may have been read to the end of the text. */
   triesLeft: number;
 }
 
-/** Longer texts are answers, whatever they end with. */
+/** The maximum length of a text that is searched. Longer texts count as answers. */
 const MAX_LENGTH = 1_000_000;
-/** Characters that are read, at most, after beginnings of calls that turn out to be none. */
+/** The maximum number of characters that are read after wrong beginnings of calls. */
 const MAX_READ_IN_VAIN = 8_000_000;
 const MIN_TRIES = 8;
 
-/** The end of a message, as servers pass it on that do not know the model. */
-const END_TOKENS: readonly string[] = [
-  '<|im_end|>',
-  '<|eot_id|>',
-  '<|eom_id|>',
-  '<|endoftext|>',
-  '<|end_of_text|>',
-  '<|call|>',
-  '<|end|>',
-  '<|return|>',
-  '<|observation|>',
-  '<|user|>',
-  '<｜end▁of▁sentence｜>',
-  '<end_of_turn>',
-  '<turn|>',
-  '[e~[',
-  '</s>',
-];
+/** Tokens for the end of a message, which servers that do not know the model pass on as text. */
+const END_TOKENS = listNames(`
+  <|im_end|> <|eot_id|> <|eom_id|> <|endoftext|> <|end_of_text|> <|call|> <|end|> <|return|>
+  <|observation|> <|user|> <｜end▁of▁sentence｜> <end_of_turn> <turn|> [e~[ </s>
+`);
 /** The characters with which a call can end. */
 const LAST_CHARACTERS: ReadonlySet<string> = new Set(['>', '}', ']', ')', '`']);
 
 const FENCE = /^ {0,3}(?<mark>`{3,}|~{3,})(?<label>[^\n]*)/my;
 const THOUGHT_END = /<\/think(?:ing)?>/y;
-/** The expressions are made when the first answer looks like a call: no start should pay for them. */
+/** The expressions are created when an answer looks like a call, so that a start does not pay for them. */
 const patterns = lazy(() => {
   const anyForm = CALL_FORMS.map(({ begin }) => begin.replaceAll('(?<name>', '(?:')).join('|');
   const wrapper = CALL_WRAPPERS.join('|');
@@ -60,29 +48,20 @@ const patterns = lazy(() => {
     forms: CALL_FORMS.map((form) => ({ form, begin: new RegExp(form.begin, 'my') })),
     anyForm: new RegExp(anyForm, 'my'),
     betweenCalls: new RegExp(`[\\s,;]+|${wrapper}`, 'y'),
-    /** The places at which something may begin that matters. */
+    /** Matches where a code block, the end of a thought or a call may begin. */
     place: new RegExp(`^ {0,3}(?=\`{3}|~{3})|${THOUGHT_END.source}|${wrapper}|${anyForm}`, 'gm'),
   };
 });
 /** A line that quotes, or a line of an indented code block. */
 const QUOTING_LENGTH = 5;
 const QUOTING = /^(?: {4}| {0,3}(?:\t|>))/;
-const SPACE = /\s*/y;
 const KIMI_INDEX = /:\d{1,4}$/;
 const NAMESPACE = /^(?:functions|default_api|tools)[.:]/;
 
 /**
- * Returns the tool that the text of an answer calls without being a call, as a canonical name, or null: see
- * `findCallAsText`.
- */
-export function toolCalledInText(text: string, tools: readonly string[]): string | null {
-  return findTextCall(text, tools)?.tool ?? null;
-}
-
-/**
- * Finds calls of one of these tools (canonical names) with which the text of an answer ends. Text that shows or
- * explains a call is none: it goes on after it, has it in a code block, in a quoted line or in quotation marks,
- * leaves it open, or names another tool.
+ * Finds the call of one of these tools (canonical names) with which the text of an answer ends; null if there is
+ * none. Text that only shows or explains a call does not count: it continues after the call, has the call in a
+ * code block, in a quoted line or in quotation marks, leaves it open, or names another tool.
  */
 export function findTextCall(text: string, tools: readonly string[]): TextCall | null {
   const answer = withoutEndTokens(text);
@@ -92,7 +71,7 @@ export function findTextCall(text: string, tools: readonly string[]): TextCall |
     triesLeft: Math.max(MIN_TRIES, MAX_READ_IN_VAIN / answer.length),
   };
   const lineStart = lineStarts(answer);
-  /** The mark that began the code block that the search is in. */
+  /** The mark that began the present code block. */
   let block: string | null = null;
   let firstCharacter = 0;
   const { place } = patterns();
@@ -121,7 +100,7 @@ export function findTextCall(text: string, tools: readonly string[]): TextCall |
   return null;
 }
 
-/** Reads the calls at `start`, one after the other, with what stands around and between them. */
+/** Reads the calls at `start`, one after the other, with the text around and between them. */
 function readCalls(text: string, start: number, search: Search, part: 'whole' | 'last'): CallRun {
   let call: TextCall | null = null;
   for (let end = start; ;) {
@@ -188,12 +167,6 @@ function fenceAt(text: string, at: number): Fence | null {
 
 function closes({ mark, label }: Fence, block: string): boolean {
   return mark.startsWith(block) && label.trim() === '';
-}
-
-function skipSpace(text: string, at: number): number {
-  SPACE.lastIndex = at;
-  SPACE.test(text);
-  return SPACE.lastIndex;
 }
 
 /** Returns a function that gives the start of the line of an index. The indexes must not decrease. */

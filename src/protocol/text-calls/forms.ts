@@ -1,7 +1,12 @@
 import { lazy } from '../../base/lazy.ts';
-import { matches, readJsonCalls, readJsonObject, type ParsedCalls } from './json-calls.ts';
+import {
+  matches,
+  readJsonCalls,
+  readJsonObject,
+  skipSpace,
+  type ParsedCalls,
+} from './json-calls.ts';
 import { readPythonCalls } from './python-calls.ts';
-import { createArgumentReader, type ArgumentTags } from './tagged-calls.ts';
 
 /**
  * A form in which models write tool calls. Their servers turn it into calls; a server that was started without
@@ -244,4 +249,52 @@ function readGemmaArguments(text: string, at: number, name: string): ParsedCalls
   const end = /\}(?:<tool_call\|>|<end_function_call>)/g;
   end.lastIndex = at;
   return end.test(text) ? { end: end.lastIndex, names: [name] } : null;
+}
+
+/** The tags of a call whose arguments each have a tag of their own, as sources of regular expressions. */
+interface ArgumentTags {
+  /** The tag before the value of an argument. */
+  readonly argument: string;
+  readonly endArgument: string;
+  /** The tag that ends the call. */
+  readonly end: string;
+}
+
+/**
+ * Returns a function that reads the arguments of a call and the tag that ends it, and gives the index behind that
+ * tag, or null if the call is not complete. A value may hold such tags itself: it ends with a tag that another
+ * argument, or the end of the call, follows.
+ */
+function createArgumentReader({ argument, endArgument, end }: ArgumentTags) {
+  const patterns = lazy(() => ({
+    argumentTag: new RegExp(`\\s*${argument}`, 'y'),
+    endTag: new RegExp(`\\s*${end}`, 'y'),
+    endOfValue: new RegExp(`${endArgument}(?=\\s*(?:${argument}|${end}))`, 'g'),
+    // Models forget the tag that ends a value.
+    nextTag: new RegExp(`(?=${argument}|${end})`, 'g'),
+  }));
+
+  return (text: string, start: number): number | null => {
+    const { argumentTag, endTag, endOfValue, nextTag } = patterns();
+    let at = skipSpace(text, start);
+    const json = readJsonObject(text, at);
+    if (json !== null) at = json.end;
+    // If no such end follows from here on, none follows from a later index either.
+    let hasEnds = true;
+    while (matches(argumentTag, text, at)) {
+      const value = argumentTag.lastIndex;
+      const close: number | null = hasEnds ? search(endOfValue, text, value) : null;
+      hasEnds &&= close !== null;
+      const next = close ?? search(nextTag, text, value);
+      if (next === null) return null;
+      at = next;
+    }
+    return matches(endTag, text, at) ? endTag.lastIndex : null;
+  };
+}
+
+function search(expression: RegExp, text: string, from: number): number | null {
+  expression.lastIndex = from;
+  const found = expression.exec(text);
+  return found === null ? null : found.index + found[0].length;
 }

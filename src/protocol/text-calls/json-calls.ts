@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
+import { parseJsonLine } from '../../base/jsonl.ts';
 
 /** The calls that a parser has read, and the index of the first character behind them. */
 export interface ParsedCalls {
@@ -16,12 +17,13 @@ const CLOSING: ReadonlySet<string> = new Set(['}', ']']);
 const ARGUMENT_KEYS: ReadonlySet<string> = new Set(['arguments', 'parameters', 'input', 'args']);
 /** Keys that only identify a call. */
 const LABEL_KEYS: ReadonlySet<string> = new Set(['id', 'type', 'index', 'tool_call_id']);
-// Raw control characters are no valid JSON, but models write line breaks into strings as they are.
+// Raw control characters are not valid in JSON, but models write unescaped line breaks into strings.
 // oxlint-disable-next-line no-control-regex
 const CONTROL_CHARACTERS = /[\u0000-\u001f]/g;
 const BEGINS_OBJECT = /\{\s*["}]/y;
 const BEGINS_LIST = /\[\s*\{/y;
 const SEPARATOR = /[\s,;]*/y;
+const SPACE = /\s*/y;
 
 /**
  * Reads the JSON object at `start`. Returns null if there is none or if it is not complete. The value is
@@ -39,7 +41,7 @@ export function readJsonObject(
  * no call is skipped.
  *
  * @param fields `any`: a marker before the JSON says that it is a call. `call only`: the JSON must hold the
- *   fields of a call and no others, since nothing else tells it from data.
+ *   fields of a call and no others, because nothing else distinguishes it from data.
  */
 export function readJsonCalls(
   text: string,
@@ -58,14 +60,22 @@ export function readJsonCalls(
     if (object === null) break;
     names.push(...namesIn(object.value, fields));
     end = object.end;
-    SEPARATOR.lastIndex = end;
-    SEPARATOR.test(text);
-    at = SEPARATOR.lastIndex;
+    at = skipSeparators(text, end);
   }
   return end === -1 ? null : { end, names };
 }
 
-/** Whether a sticky expression matches at this index. */
+/** Returns the index behind the white space, commas and semicolons at an index. */
+export function skipSeparators(text: string, at: number): number {
+  return matches(SEPARATOR, text, at) ? SEPARATOR.lastIndex : at;
+}
+
+/** Returns the index behind the white space at an index. */
+export function skipSpace(text: string, at: number): number {
+  return matches(SPACE, text, at) ? SPACE.lastIndex : at;
+}
+
+/** Tells whether a sticky expression matches at this index. */
 export function matches(sticky: RegExp, text: string, at: number): boolean {
   sticky.lastIndex = at;
   return sticky.test(text);
@@ -88,25 +98,16 @@ function endOfJson(text: string, start: number): number | null {
       depth -= 1;
       if (depth === 0) return SYNTAX.lastIndex;
     } else if (token === '"') {
-      // A string without an end.
+      // The string has no end.
       return null;
     }
   }
   return null;
 }
 
+/** Parses JSON, also with raw control characters in it; undefined for other text, such as program code. */
 function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    // The second try below decides.
-  }
-  try {
-    return JSON.parse(json.replace(CONTROL_CHARACTERS, ' '));
-  } catch {
-    // The text between the brackets is something else, for example program code.
-    return undefined;
-  }
+  return parseJsonLine(json) ?? parseJsonLine(json.replace(CONTROL_CHARACTERS, ' '));
 }
 
 function namesIn(value: unknown, fields: 'any' | 'call only'): readonly string[] {

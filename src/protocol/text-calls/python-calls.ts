@@ -1,10 +1,9 @@
-import type { ParsedCalls } from './json-calls.ts';
+import { matches, skipSeparators, type ParsedCalls } from './json-calls.ts';
 
 const CALL =
   /(?:[A-Za-z_]\w{0,63}\s{0,8}=\s{0,8})?(?<print>print\(\s{0,8})?(?<name>[A-Za-z_][\w.]{0,127})\(/y;
 const KEYWORD_ARGUMENTS = /\s*(?:\)|[A-Za-z_]\w{0,63}\s{0,8}=)/y;
 const CLOSING_PAREN = /\s*\)/y;
-const SEPARATOR = /[\s,;]*/y;
 const QUOTES: ReadonlySet<string> = new Set(['"', "'"]);
 
 /**
@@ -25,20 +24,16 @@ export function readPythonCalls(
     const groups = CALL.exec(text)?.groups;
     if (groups === undefined) break;
     const open = CALL.lastIndex - 1;
-    KEYWORD_ARGUMENTS.lastIndex = open + 1;
-    if (args === 'keyword' && !KEYWORD_ARGUMENTS.test(text)) break;
+    if (args === 'keyword' && !matches(KEYWORD_ARGUMENTS, text, open + 1)) break;
     const close = endOfParentheses(text, open);
     if (close === null) break;
     end = close;
     if (groups['print'] !== undefined) {
-      CLOSING_PAREN.lastIndex = close;
-      if (!CLOSING_PAREN.test(text)) return null;
+      if (!matches(CLOSING_PAREN, text, close)) return null;
       end = CLOSING_PAREN.lastIndex;
     }
     names.push(groups['name'] ?? '');
-    SEPARATOR.lastIndex = end;
-    SEPARATOR.test(text);
-    at = SEPARATOR.lastIndex;
+    at = skipSeparators(text, end);
   }
   return names.length === 0 ? null : { end, names };
 }

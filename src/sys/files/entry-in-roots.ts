@@ -39,18 +39,14 @@ export async function withHeldEntry<T>(
       { roots: place.roots },
       { mayBeMissing: makeParents },
     );
-    const directory = holdDirectory(parent.root, parent.real, { create: makeParents });
-    try {
-      const name = basename(path);
-      const real = join(parent.real, name);
-      const stats = readEntryStats(directory, name);
-      requireNoRoot(path, real, place);
-      requireJudged(path, { real, parent: parent.real, stats }, place);
-      directory.verify();
-      return await use({ directory, name, real, root: parent.root, stats });
-    } finally {
-      directory.close();
-    }
+    using directory = holdDirectory(parent.root, parent.real, { create: makeParents });
+    const name = basename(path);
+    const real = join(parent.real, name);
+    const stats = readEntryStats(directory, name);
+    requireNoRoot(path, real, place);
+    requireJudged(path, { real, parent: parent.real, stats }, place);
+    directory.verify();
+    return await use({ directory, name, real, root: parent.root, stats });
   } catch (thrown) {
     if (systemErrorCode(thrown) === 'ELOOP') throw changed(path);
     throw toFileError(path, thrown);

@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync, type BigIntStats } from 'node:fs';
+import { lstatSync, type BigIntStats } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
+import { directoryNames } from './path-lookup.ts';
 import { listSecretPaths } from './secret-paths.ts';
 
 /** Directories that package managers and git fill with hard links to their own stores. */
@@ -25,7 +26,7 @@ const KNOWN_MS = 10_000;
 export function hasSuspiciousLinks(real: string, stats: BigIntStats): boolean {
   if (!stats.isFile() || stats.nlink <= 1n) return false;
   if (!LINKED_DIRECTORIES.test(real)) return true;
-  return ownerOf(dirname(real)) !== stats.uid || knownSecrets().has(identity(stats));
+  return look(dirname(real))?.uid !== stats.uid || knownSecrets().has(identity(stats));
 }
 
 /** Does the same check for a path that is not open; false if nothing is there. */
@@ -59,28 +60,16 @@ function* identitiesBelow(path: string, depth: number): Generator<string> {
   const stats = look(path);
   if (stats?.isFile() === true) yield identity(stats);
   if (stats?.isDirectory() !== true || depth > MAX_DEPTH) return;
-  for (const name of entriesOf(path)) yield* identitiesBelow(join(path, name), depth + 1);
-}
-
-function entriesOf(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory).slice(0, MAX_ENTRIES);
-  } catch (thrown) {
-    // Whoever may not list it could not have linked to what is in it by name either.
-    if (systemErrorCode(thrown) !== undefined) return [];
-    throw thrown;
-  }
-}
-
-function ownerOf(directory: string): bigint | undefined {
-  return look(directory)?.uid;
+  const names = directoryNames(path).slice(0, MAX_ENTRIES);
+  // Whoever may not list a directory cannot have linked to its entries by name either.
+  for (const name of names) yield* identitiesBelow(join(path, name), depth + 1);
 }
 
 function look(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false });
   } catch (thrown) {
-    // Not to be looked at, or no path at all: there is nothing to compare with.
+    // It cannot be inspected, or is no path at all: there is nothing to compare.
     if (systemErrorCode(thrown) !== undefined) return undefined;
     throw thrown;
   }

@@ -17,7 +17,7 @@ const { O_DIRECTORY, O_NOFOLLOW } = constants;
 const O_PATH = 0o10000000;
 
 /** A directory that stays the same even if a directory above it is renamed or replaced. */
-export interface HeldDirectory {
+export interface HeldDirectory extends Disposable {
   /** Returns the path by which to reach an entry. */
   at(name: string): string;
   /**
@@ -25,6 +25,7 @@ export interface HeldDirectory {
    * changed.
    */
   verify(opened?: OpenedEntry): void;
+  /** Releases the directory, as `using` does at the end of its block. */
   close(): void;
 }
 
@@ -71,10 +72,12 @@ export function holdByDescriptor(
   options: HoldOptions = {},
 ): HeldDirectory {
   const fd = openAsNamed(directory) ?? openStepByStep(root, directory, options);
+  const close = () => closeSync(fd);
   return {
     at: (name) => `/proc/self/fd/${fd}/${name}`,
     verify: () => undefined,
-    close: () => closeSync(fd),
+    close,
+    [Symbol.dispose]: close,
   };
 }
 
@@ -90,7 +93,7 @@ function openAsNamed(directory: string): number | undefined {
     fd = openSync(directory, HOLD);
     if (readlinkSync(`/proc/self/fd/${fd}`) === directory) return fd;
   } catch (thrown) {
-    // Step by step it shows which component is missing, closed or a link.
+    // Opening it step by step will show which component is missing, closed or a link.
     if (systemErrorCode(thrown) === undefined) throw thrown;
   }
   if (fd !== undefined) closeSync(fd);
@@ -145,12 +148,13 @@ export function holdByIdentity(
     verify: (opened) => {
       if (identity(directory) !== before) throw linkError(directory);
       if (opened === undefined) return;
-      // Swapped and swapped back while it was opened: then it is not what the name means now.
+      // If the directory was swapped and swapped back meanwhile, the opened entry is not the one of this name.
       const now = lstatSync(join(directory, opened.name), { bigint: true });
       const { dev, ino } = opened.stats;
       if (now.dev !== dev || now.ino !== ino) throw linkError(directory);
     },
     close: () => undefined,
+    [Symbol.dispose]: () => undefined,
   };
 }
 

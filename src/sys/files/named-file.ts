@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { toFileError, describeFileType } from './file-errors.ts';
 import { expandHome } from './paths.ts';
+import { joinWithLimit } from './read-at-most.ts';
 
 /** Options for reading a file that a person named. */
 export interface NamedFileOptions {
@@ -38,19 +39,7 @@ export async function readNamedFile(
   path: string,
   { maxBytes, ...options }: NamedFileOptions & { readonly maxBytes: number },
 ): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of readNamedFileChunks(path, options)) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) {
-      throw new MusterError(
-        'LIMIT_EXCEEDED',
-        `${path} is larger than the limit of ${maxBytes} bytes`,
-      );
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  return joinWithLimit(path, readNamedFileChunks(path, options), maxBytes);
 }
 
 /**

@@ -5,7 +5,7 @@ import { toFileError, describeFileType } from './file-errors.ts';
 import { hasSuspiciousLinks } from './hard-links.ts';
 import { holdDirectory, type HeldDirectory } from './held-directory.ts';
 import { isSystemPath, findPathProblem, findRoot } from './paths.ts';
-import { resolveInRoots, type PathResolution } from './real-path.ts';
+import { resolveInRoots, type PathProblem, type PathResolution } from './real-path.ts';
 
 /** The number of times that a path that changes during the check is resolved again. */
 const MAX_ATTEMPTS = 40;
@@ -46,14 +46,10 @@ export function openFileInRoots(path: string, place: OpenScope): OpenFile {
   return untilSteady(path, () => {
     const { real, root } = requirePathInRoots(path, place);
     requireRegular(path, lstatSync(real, { bigint: true }));
-    const directory = holdDirectory(root, dirname(real));
-    try {
-      const file = openEntry(path, directory, real);
-      requireOwnName(path, file, place);
-      return file;
-    } finally {
-      directory.close();
-    }
+    using directory = holdDirectory(root, dirname(real));
+    const file = openEntry(path, directory, real);
+    requireOwnName(path, file, place);
+    return file;
   });
 }
 
@@ -96,14 +92,10 @@ export function withHeldDirectory<T>(
   return untilSteady(path, () => {
     const { real, root } = requirePathInRoots(path, place);
     requireDirectory(path, lstatSync(real, { bigint: true }));
-    const directory = holdDirectory(root, real);
-    try {
-      const result = act(directory, real);
-      directory.verify();
-      return result;
-    } finally {
-      directory.close();
-    }
+    using directory = holdDirectory(root, real);
+    const result = act(directory, real);
+    directory.verify();
+    return result;
   });
 }
 
@@ -129,17 +121,13 @@ export function requirePathInRoots(
   const unusable = findPathProblem(path);
   if (unusable !== undefined) throw new MusterError('INVALID_PARAM', `the path ${unusable}`);
   const resolved = resolveInRoots(path, roots);
-  if (resolved.problem === 'link_loop') {
-    throw new MusterError('INVALID_PARAM', `${path} is a link that leads in a circle`);
-  }
+  if (resolved.problem === 'link_loop') throw missing(path, resolved);
   const decided = judged?.get(path)?.real;
   if (decided !== undefined && decided !== resolved.real) throw ledElsewhere(path, decided);
   const root = findRoot(resolved.real, roots);
   if (root === undefined || isSystemPath(resolved.real)) throw outside(path, resolved, roots);
   const mayBeMissing = options.mayBeMissing === true && resolved.problem === undefined;
-  if (!resolved.exists && !mayBeMissing) {
-    throw toFileError(path, Object.assign(new Error(path), { code: missingCode(resolved) }));
-  }
+  if (!resolved.exists && !mayBeMissing) throw missing(path, resolved);
   return { real: resolved.real, root };
 }
 
@@ -151,17 +139,17 @@ function ledElsewhere(path: string, decided: string): MusterError {
   );
 }
 
-function missingCode(resolved: PathResolution): string {
-  switch (resolved.problem) {
-    case 'not_a_directory':
-      return 'ENOTDIR';
-    case 'name_too_long':
-      return 'ENAMETOOLONG';
-    case 'unreadable':
-      return 'EACCES';
-    default:
-      return 'ENOENT';
-  }
+/** The code of the system error for each problem on the way to a path. */
+const PROBLEM_CODES: Readonly<Record<PathProblem, string>> = {
+  link_loop: 'ELOOP',
+  not_a_directory: 'ENOTDIR',
+  name_too_long: 'ENAMETOOLONG',
+  unreadable: 'EACCES',
+};
+
+function missing(path: string, { problem }: PathResolution): MusterError {
+  const code = problem === undefined ? 'ENOENT' : PROBLEM_CODES[problem];
+  return toFileError(path, Object.assign(new Error(path), { code }));
 }
 
 function outside(path: string, resolved: PathResolution, roots: readonly string[]): MusterError {

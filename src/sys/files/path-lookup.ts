@@ -1,4 +1,12 @@
-import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
+import {
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  type Dirent,
+  type Stats,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** Returns the names in a directory; empty if it cannot be listed. */
@@ -11,8 +19,18 @@ export function readDirectoryNames(directory: string): readonly string[] | null 
   try {
     return readdirSync(directory);
   } catch {
-    // Whatever the reason is, nothing is known of what lies there.
+    // Whatever the reason is, nothing is known about its content.
     return null;
+  }
+}
+
+/** Returns the entries of a directory with their types; empty if it cannot be listed. */
+export function readDirectoryEntries(directory: string): readonly Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    // It is missing, was removed meanwhile, is no directory, or is closed to this user.
+    return [];
   }
 }
 
@@ -21,7 +39,27 @@ export function lstatIfPresent(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    // Not ours to look at, nor the command's.
+    // This user may not look at it, and so a command of this user may not either.
+    return undefined;
+  }
+}
+
+/** Returns the stats of a path, following links; undefined if it does not exist or cannot be inspected. */
+export function statIfPresent(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    // A part of the path is a file, is closed to this user, or is a link that leads in a circle.
+    return undefined;
+  }
+}
+
+/** Returns the text of a small file, such as one of /proc; undefined if it does not exist or cannot be read. */
+export function readTextIfPresent(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // This system does not have the file, its process has ended, or this user may not read it.
     return undefined;
   }
 }
@@ -31,7 +69,7 @@ export function realPathIfPresent(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch {
-    // Missing, or a link that leads nowhere: nothing is there to be hidden or shown.
+    // It is missing, or a link that leads nowhere: there is nothing to hide or to show.
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { statIfPresent } from './path-lookup.ts';
 
 /**
  * Lists the directories of the project that contains `cwd` (absolute): `cwd` and the directories above it, up
@@ -9,7 +9,7 @@ export function listProjectDirectories(cwd: string): readonly string[] {
   const chain: string[] = [];
   for (let directory = cwd; ; directory = dirname(directory)) {
     chain.push(directory);
-    if (exists(join(directory, '.git'))) return chain;
+    if (statIfPresent(join(directory, '.git')) !== undefined) return chain;
     if (dirname(directory) === directory) return [cwd];
   }
 }
@@ -17,14 +17,4 @@ export function listProjectDirectories(cwd: string): readonly string[] {
 /** Returns the root of the project that contains `cwd`. */
 export function projectRoot(cwd: string): string {
   return listProjectDirectories(cwd).at(-1) ?? cwd;
-}
-
-/** Tells whether something exists at a path; false if it cannot be inspected. Does not throw. */
-function exists(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    // No right to enter, or a link in a circle: nobody's project.
-    return false;
-  }
 }

@@ -1,5 +1,6 @@
 import { closeSync, lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
 import { holdDirectory, type HeldDirectory } from './held-directory.ts';
 import { openHeldFile } from './open-in-roots.ts';
@@ -18,8 +19,8 @@ export type ProjectFileKind = 'config' | 'permissions' | 'agent' | 'skill' | 'te
 export interface ProjectFileName {
   readonly kind: ProjectFileKind;
   /**
-   * Absolute: the project's root without links, and below it the names by which the file was found. They
-   * say what it acts as: a second way to the same file is another one.
+   * Absolute: the project's root without links, followed by the names by which the file was found. The names determine
+   * its effect, so a second path to the same file counts as another file.
    */
   readonly path: string;
 }
@@ -28,7 +29,6 @@ export interface ProjectFileName {
 export type TrustVerdict =
   | { readonly state: 'trusted' }
   | { readonly state: 'new' }
-  /** `trustedOn`: when its former content was trusted, ISO 8601. */
   | { readonly state: 'changed'; readonly trustedOn: string };
 
 /** Decides whether a file of a project may take effect (docs/trust.md). */
@@ -53,7 +53,6 @@ export type UntrustedVerdict = Exclude<TrustVerdict, { state: 'trusted' }>;
 export type ProjectFileReading =
   | { readonly kind: 'absent' }
   | { readonly kind: 'untrusted'; readonly verdict: UntrustedVerdict }
-  /** It cannot be read, or must not be. `reason` is a sentence. */
   | { readonly kind: 'refused'; readonly code: string; readonly reason: string }
   | { readonly kind: 'read'; readonly bytes: Buffer };
 
@@ -170,16 +169,13 @@ function readRegular(
   { real, directory }: Entry,
   { boundary, maxBytes }: ProjectFileRequest,
 ): Buffer {
-  // What it holds is what is trusted: other names of it (hard links) do no harm.
+  // Trust depends on the content, so other names of the file (hard links) do no harm.
   const judged = new Map([[real, { real, mayHaveOtherNames: true }]]);
   const { fd } = openHeldFile(directory, real, { roots: [boundary], judged });
-  try {
-    const bytes = readWithLimit(fd, maxBytes);
-    if (bytes !== undefined) return bytes;
-    throw new Refusal('too-large', `Larger than the limit of ${maxBytes} bytes.`);
-  } finally {
-    closeSync(fd);
-  }
+  using _close = atScopeEnd(() => closeSync(fd));
+  const bytes = readWithLimit(fd, maxBytes);
+  if (bytes !== undefined) return bytes;
+  throw new Refusal('too-large', `Larger than the limit of ${maxBytes} bytes.`);
 }
 
 function refusal(thrown: unknown): ProjectFileReading {

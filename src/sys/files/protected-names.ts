@@ -1,3 +1,5 @@
+import { listNames } from '../../base/text.ts';
+
 /**
  * Files and directories of a workspace that make programs run by themselves, or that change what an agent may
  * do. Lower-case names or partial paths; each counts at any depth, as a file or as a directory with its
@@ -9,164 +11,45 @@
  * CLAUDE.md, GEMINI.md and similar) are left out too: their content is marked as data and grants nothing.
  */
 export const PROTECTED_PATHS: readonly string[] = [
-  // Version control, and what it runs. Commands may write to `.git` but for the paths below.
-  '.git',
-  '.gitmodules',
-  '.gitattributes',
-  '.gitconfig',
-  '.config/git',
-  // For `core.hooksPath`, mostly set by hand after cloning. Names without a dot are also those of ordinary
-  // sources: they are protected where a repository's configuration names them (obeyed-paths.ts).
-  '.githooks',
-  '.git-hooks',
-  '.hooks',
-  '.husky',
-  '.hg',
-  '.hgrc',
-  '.svn',
-  '.jj',
-  '.pre-commit-config.yaml',
-  '.pre-commit-config.yml',
-  '.pre-commit-hooks.yaml',
-  '.lefthook',
-  '.lefthook.yml',
-  '.lefthook.yaml',
-  'lefthook.yml',
-  'lefthook.yaml',
-  'lefthook-local.yml',
-  '.overcommit.yml',
-  '.simple-git-hooks.json',
-  '.simple-git-hooks.js',
-  '.simple-git-hooks.cjs',
-
+  // Version control, and the programs that it runs. Commands may write to `.git` except for the paths below.
+  ...listNames('.git .gitmodules .gitattributes .gitconfig .config/git'),
+  // Usual directories for `core.hooksPath`, which is mostly set by hand after cloning. Names without a dot are
+  // also used for ordinary sources. They are protected if a repository's configuration names them
+  // (control-paths.ts).
+  ...listNames(`
+    .githooks .git-hooks .hooks .husky .hg .hgrc .svn .jj .pre-commit-config.yaml
+    .pre-commit-config.yml .pre-commit-hooks.yaml .lefthook .lefthook.yml .lefthook.yaml
+    lefthook.yml lefthook.yaml lefthook-local.yml .overcommit.yml .simple-git-hooks.json
+    .simple-git-hooks.js .simple-git-hooks.cjs
+  `),
   // Agents: definitions, skills, hooks, servers, settings.
-  '.muster',
-  '.gen',
-  '.claude',
-  '.claude.json',
-  '.claude-plugin',
-  '.agents',
-  '.agent',
-  '.mcp.json',
-  'subagent.md',
-  '.github/agents',
-  '.github/chatmodes',
-  '.github/hooks',
-  '.github/skills',
-  '.copilot',
-  '.opencode',
-  '.config/opencode',
-  'opencode.json',
-  'opencode.jsonc',
-  '.gemini',
-  '.qwen',
-  '.codex',
-  '.cursor',
-  '.factory',
-  '.kiro',
-  '.pi',
-  '.goose',
-  '.config/goose',
-  '.roo',
-  '.roomodes',
-  '.cline',
-  '.clinerules',
-  '.kilocode',
-  '.kilocodemodes',
-  '.windsurf',
-  '.continue',
-  '.continuerc.json',
-  '.augment',
-  '.amazonq',
-  '.amp',
-  '.crush',
-  '.crush.json',
-  'crush.json',
-  '.junie',
-  '.trae',
-  '.tabnine',
-  '.aider.conf.yml',
-
+  ...listNames(`
+    .muster .gen .claude .claude.json .claude-plugin .agents .agent .mcp.json subagent.md
+    .github/agents .github/chatmodes .github/hooks .github/skills .copilot .opencode
+    .config/opencode opencode.json opencode.jsonc .gemini .qwen .codex .cursor .factory .kiro
+    .pi .goose .config/goose .roo .roomodes .cline .clinerules .kilocode .kilocodemodes
+    .windsurf .continue .continuerc.json .augment .amazonq .amp .crush .crush.json crush.json
+    .junie .trae .tabnine .aider.conf.yml
+  `),
   // Editors and debuggers.
-  '.vscode',
-  '.idea',
-  '.fleet',
-  '.zed',
-  '.devcontainer',
-  '.devcontainer.json',
-  '.vimrc',
-  '.gvimrc',
-  '.exrc',
-  '.nvimrc',
-  '.nvim.lua',
-  '.lvimrc',
-  '.emacs',
-  '.emacs.d',
-  '.dir-locals.el',
-  '.gdbinit',
-  '.lldbinit',
-
-  // Shells, and what they load when a directory is entered.
-  '.envrc',
-  '.direnvrc',
-  '.autoenv',
-  '.mise.toml',
-  'mise.toml',
-  '.mise',
-  '.bashrc',
-  '.bash_profile',
-  '.bash_login',
-  '.bash_logout',
-  '.bash_aliases',
-  '.profile',
-  '.zshrc',
-  '.zshenv',
-  '.zprofile',
-  '.zlogin',
-  '.zlogout',
-  '.kshrc',
-  '.mkshrc',
-  '.cshrc',
-  '.tcshrc',
-  '.login',
-  '.xonshrc',
-  '.inputrc',
-  '.config/fish',
-  '.config/nushell',
-  '.tmux.conf',
-  '.screenrc',
-  '.xprofile',
-  '.xinitrc',
-  '.xsession',
-  '.pam_environment',
-  '.config/autostart',
-  '.config/systemd',
-  'library/launchagents',
-
-  // Package managers and tools that read how to run from where they are started.
-  '.npmrc',
-  '.pnpmfile.cjs',
-  '.pnpmfile.mjs',
-  '.yarnrc',
-  '.yarnrc.yml',
-  '.yarnrc.yaml',
-  '.yarn/plugins',
-  '.yarn/releases',
-  'bunfig.toml',
-  '.cargo/config',
-  '.cargo/config.toml',
-  '.mvn',
-  '.ripgreprc',
-  '.curlrc',
-  '.wgetrc',
-  '.psqlrc',
-  '.sqliterc',
-  '.irbrc',
-  '.pryrc',
-  '.pdbrc',
-  '.rprofile',
-  'sitecustomize.py',
-  'usercustomize.py',
+  ...listNames(`
+    .vscode .idea .fleet .zed .devcontainer .devcontainer.json .vimrc .gvimrc .exrc .nvimrc
+    .nvim.lua .lvimrc .emacs .emacs.d .dir-locals.el .gdbinit .lldbinit
+  `),
+  // Shells, and files that they load when a directory is entered.
+  ...listNames(`
+    .envrc .direnvrc .autoenv .mise.toml mise.toml .mise .bashrc .bash_profile .bash_login
+    .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc
+    .cshrc .tcshrc .login .xonshrc .inputrc .config/fish .config/nushell .tmux.conf .screenrc
+    .xprofile .xinitrc .xsession .pam_environment .config/autostart .config/systemd
+    library/launchagents
+  `),
+  // Package managers and tools that read settings from the directory in which they are started.
+  ...listNames(`
+    .npmrc .pnpmfile.cjs .pnpmfile.mjs .yarnrc .yarnrc.yml .yarnrc.yaml .yarn/plugins
+    .yarn/releases bunfig.toml .cargo/config .cargo/config.toml .mvn .ripgreprc .curlrc .wgetrc
+    .psqlrc .sqliterc .irbrc .pryrc .pdbrc .rprofile sitecustomize.py usercustomize.py
+  `),
 ];
 
 /** Endings of names that are protected in the same way. */
@@ -184,11 +67,6 @@ export function isProtectedName(name: string): boolean {
  * Entries of a git directory that even a command which may use git must not write; git manages everything else
  * in it. Tools that write files may write nothing in a git directory.
  */
-export const PROTECTED_IN_GIT_DIRECTORY: readonly string[] = [
-  'hooks',
-  'config',
-  'config.worktree',
-  'info/attributes',
-  'commondir',
-  'modules',
-];
+export const PROTECTED_IN_GIT_DIRECTORY: readonly string[] = listNames(
+  'hooks config config.worktree info/attributes commondir modules',
+);

@@ -1,4 +1,5 @@
 import { fstatSync, readSync } from 'node:fs';
+import { MusterError } from '../../base/errors.ts';
 
 /** The smallest buffer for further reads, in bytes. */
 const SMALL = 4096;
@@ -10,7 +11,7 @@ const SMALL = 4096;
 export function readWithLimit(descriptor: number, maxBytes: number): Buffer | undefined {
   const { size: claimed } = fstatSync(descriptor);
   if (claimed > maxBytes) return undefined;
-  // A file that grows, or that claims to be empty and is not (as in /proc), is read to its end.
+  // A growing file, or one that wrongly reports to be empty (as in /proc), is read to its end.
   const chunks: Buffer[] = [];
   let length = 0;
   let wanted = claimed + 1;
@@ -20,8 +21,28 @@ export function readWithLimit(descriptor: number, maxBytes: number): Buffer | un
     if (read === 0) return Buffer.concat(chunks, length);
     chunks.push(chunk.subarray(0, read));
     length += read;
-    // Mostly to be told that nothing more is there: no large buffer for that.
+    // The next read usually finds the end, so a small buffer is enough.
     wanted = Math.min(Math.max(SMALL, length), maxBytes + 1 - length);
   }
   return undefined;
+}
+
+/** Joins the chunks of a file. Throws LIMIT_EXCEEDED for more than `maxBytes`, and reads no further. */
+export async function joinWithLimit(
+  path: string,
+  chunks: AsyncIterable<Buffer>,
+  maxBytes: number,
+): Promise<Buffer> {
+  const kept: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      const message = `${path} is larger than the limit of ${maxBytes} bytes`;
+      throw new MusterError('LIMIT_EXCEEDED', message);
+    }
+    // The reader may use the buffer again for the next chunk.
+    kept.push(Buffer.from(chunk));
+  }
+  return Buffer.concat(kept);
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { closeSync, read, readSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { MusterError } from '../../base/errors.ts';
 import { toFileError } from './file-errors.ts';
 import { openFileInRoots, type OpenFile, type OpenScope } from './open-in-roots.ts';
+import { joinWithLimit } from './read-at-most.ts';
 
 const readBytes = promisify(read);
 
@@ -29,11 +29,11 @@ export async function withFile<T>(
 
 /** Yields the bytes of an open file in chunks. Each chunk is valid only until the next one. */
 export async function* fileChunks(file: OpenFile, signal: AbortSignal): AsyncGenerator<Buffer> {
-  // One byte more than the file, so that its end shows at once.
+  // The buffer has one byte more than the file, so that one read finds the end.
   const wanted = Number(file.stats.size) + 1;
   const size = Math.min(Math.max(wanted, SMALL_CHUNK_BYTES), CHUNK_BYTES);
   const buffer = Buffer.allocUnsafe(size);
-  // A small file is in the page cache or one seek away: a trip to another thread costs more.
+  // A small file is in the page cache or one seek away, which costs less than another thread.
   const isSmall = wanted <= CHUNK_BYTES;
   for (let position = 0; ;) {
     signal.throwIfAborted();
@@ -43,7 +43,7 @@ export async function* fileChunks(file: OpenFile, signal: AbortSignal): AsyncGen
     if (bytesRead === 0) return;
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);
-    // Less than was asked for is the end of a file that says how large it is; those of /proc don't.
+    // A short read is the end of a file that reports its size. Files of /proc report none.
     if (isSmall && wanted > 1 && position >= wanted - 1 && bytesRead < buffer.length) return;
   }
 }
@@ -63,20 +63,10 @@ export async function readFullFile(
   options: { readonly maxBytes: number; readonly signal: AbortSignal },
 ): Promise<FullFile> {
   return withFile(path, place, async (file) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of fileChunks(file, options.signal)) {
-      size += chunk.length;
-      if (size > options.maxBytes) throw tooLarge(path, options.maxBytes);
-      chunks.push(Buffer.from(chunk));
-    }
-    const bytes = Buffer.concat(chunks);
+    const chunks = fileChunks(file, options.signal);
+    const bytes = await joinWithLimit(path, chunks, options.maxBytes);
     return { bytes, hash: hashContent(bytes), file };
   });
-}
-
-function tooLarge(path: string, maxBytes: number): MusterError {
-  return new MusterError('LIMIT_EXCEEDED', `${path} is larger than the limit of ${maxBytes} bytes`);
 }
 
 /** Computes the SHA-256 of a content, in hex. */

@@ -7,7 +7,7 @@ import { findRoot } from './paths.ts';
 const MAX_LINKS = 40;
 
 /** The reason why a path could not be followed to its end. */
-type PathProblem = 'link_loop' | 'not_a_directory' | 'name_too_long' | 'unreadable';
+export type PathProblem = 'link_loop' | 'not_a_directory' | 'name_too_long' | 'unreadable';
 
 /** A path with its links resolved. */
 export interface PathResolution {
@@ -34,12 +34,12 @@ export function resolveInRoots(path: string, roots: readonly string[]): PathReso
 
 /** Resolves an existing path in one call; undefined if each name has to be checked separately. */
 function realPath(path: string): Followed | undefined {
-  // Elsewhere the system may spell a name otherwise than it was asked for.
+  // Other systems may spell a name differently from the request.
   if (process.platform !== 'linux' || !path.startsWith('/')) return undefined;
   try {
     return { real: realpathSync.native(path), exists: true };
   } catch {
-    // Looked at name by name it shows what is missing or wrong.
+    // `followLinks` will find the name that is missing or wrong.
     return undefined;
   }
 }
@@ -56,7 +56,7 @@ function followLinks(path: string): Followed {
       if (name === '..') real = dirname(real);
       continue;
     }
-    // One name below a real path: nothing is left for `join` to put right.
+    // `join` is not needed for one name below a real path.
     const next = real === '/' ? `/${name}` : `${real}/${name}`;
     const found = look(next);
     if (typeof found === 'string') {

@@ -1,113 +1,49 @@
+import { listNames } from '../../base/text.ts';
 import { foldFileName } from './folded-name.ts';
 import { PathParts } from './path-parts.ts';
 
 /** Directories whose files are all secret, wherever they are; most lie below the home directory. */
 const SECRET_DIRECTORIES: readonly string[] = [
-  '.ssh',
-  '.gnupg',
-  '.password-store',
-  '.local/share/keyrings',
-  '.gnome2/keyrings',
-  'library/keychains',
+  ...listNames(
+    '.ssh .gnupg .password-store .local/share/keyrings .gnome2/keyrings library/keychains',
+  ),
   // Clouds and clusters.
-  '.aws',
-  '.azure',
-  '.oci',
-  '.aliyun',
-  '.config/gcloud',
-  '.config/doctl',
-  '.config/linode-cli',
-  '.config/netlify',
-  '.config/.wrangler',
-  '.local/share/com.vercel.cli',
-  '.terraform.d',
-  '.step',
+  ...listNames(`
+    .aws .azure .oci .aliyun .config/gcloud .config/doctl .config/linode-cli .config/netlify
+    .config/.wrangler .local/share/com.vercel.cli .terraform.d .step
+  `),
   // Code hosts and password managers.
-  '.config/gh',
-  '.config/hub',
-  '.config/glab-cli',
-  '.config/github-copilot',
-  '.config/op',
-  '.config/sops',
-  '.config/rclone',
-  // Browsers keep sessions.
-  '.mozilla',
-  '.config/google-chrome',
-  '.config/chromium',
-  '.config/bravesoftware',
+  ...listNames(`
+    .config/gh .config/hub .config/glab-cli .config/github-copilot .config/op .config/sops
+    .config/rclone
+  `),
+  // Browsers, which store sessions.
+  ...listNames('.mozilla .config/google-chrome .config/chromium .config/bravesoftware'),
   'library/application support/google/chrome',
   'library/application support/firefox',
   // Wallets.
-  '.bitcoin',
-  '.ethereum',
-  '.electrum',
-  '.config/solana',
-  // The system's own.
-  'etc/sudoers.d',
-  'etc/ssl/private',
+  ...listNames('.bitcoin .ethereum .electrum .config/solana'),
+  // The system.
+  ...listNames('etc/sudoers.d etc/ssl/private'),
 ];
 
 /** Files that are secret only in that directory. */
-const SECRET_FILES_IN: readonly string[] = [
-  '.docker/config.json',
-  '.config/containers/auth.json',
-  '.kube/config',
-  '.gem/credentials',
-  '.cargo/credentials',
-  '.cargo/credentials.toml',
-  '.m2/settings.xml',
-  '.m2/settings-security.xml',
-  '.composer/auth.json',
-  '.config/composer/auth.json',
-  '.config/git/credentials',
-  '.claude/.credentials.json',
-  '.codex/auth.json',
-  '.gemini/oauth_creds.json',
-  '.local/share/opencode/auth.json',
-  '.fly/config.yml',
-  'etc/shadow',
-  'etc/shadow-',
-  'etc/gshadow',
-  'etc/gshadow-',
-  'etc/sudoers',
-  'etc/krb5.keytab',
-];
+const SECRET_FILES_IN: readonly string[] = listNames(`
+  .docker/config.json .config/containers/auth.json .kube/config .gem/credentials
+  .cargo/credentials .cargo/credentials.toml .m2/settings.xml .m2/settings-security.xml
+  .composer/auth.json .config/composer/auth.json .config/git/credentials
+  .claude/.credentials.json .codex/auth.json .gemini/oauth_creds.json
+  .local/share/opencode/auth.json .fly/config.yml etc/shadow etc/shadow- etc/gshadow
+  etc/gshadow- etc/sudoers etc/krb5.keytab
+`);
 
-const SECRET_NAMES: readonly string[] = [
-  '.authinfo',
-  '.authinfo.gpg',
-  '.bash_history',
-  '.boto',
-  '.dev.vars',
-  '.dockercfg',
-  '.envrc',
-  '.git-credentials',
-  '.htpasswd',
-  '.my.cnf',
-  '.mylogin.cnf',
-  '.mysql_history',
-  '.netrc',
-  '.node_repl_history',
-  '.pgpass',
-  '.psql_history',
-  '.pypirc',
-  '.python_history',
-  '.s3cfg',
-  '.secret',
-  '.secrets',
-  '.terraformrc',
-  '.vault-token',
-  '.vault_pass',
-  '.vault_password',
-  '.zsh_history',
-  '_netrc',
-  'credentials.json',
-  'htpasswd',
-  'local.settings.json',
-  'terraform.tfstate',
-  'terraform.tfstate.backup',
-  'wallet.dat',
-];
+const SECRET_NAMES: readonly string[] = listNames(`
+  .authinfo .authinfo.gpg .bash_history .boto .dev.vars .dockercfg .envrc .git-credentials
+  .htpasswd .my.cnf .mylogin.cnf .mysql_history .netrc .node_repl_history .pgpass .psql_history
+  .pypirc .python_history .s3cfg .secret .secrets .terraformrc .vault-token .vault_pass
+  .vault_password .zsh_history _netrc credentials.json htpasswd local.settings.json
+  terraform.tfstate terraform.tfstate.backup wallet.dat
+`);
 
 const DIRECTORIES = new PathParts(SECRET_DIRECTORIES);
 const FILES = new PathParts([...SECRET_FILES_IN, ...SECRET_NAMES]);

@@ -1,7 +1,6 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { systemErrorCode } from '../../base/errors.ts';
+import { readDirectoryEntries } from './path-lookup.ts';
 
 /** An entry that the scan has found. */
 export interface SubtreeEntry {
@@ -50,7 +49,7 @@ export async function findInSubtree(
       seen += 1;
       if (seen > maxEntries) return { end: 'limit' };
       if (test(entry)) return { end: 'found', path: entry.path };
-      if (entry.isDirectory && !NOT_ENTERED.has(nameOf(entry.path))) waiting.push(entry.path);
+      if (entry.isDirectory && !NOT_ENTERED.has(basename(entry.path))) waiting.push(entry.path);
     }
     const now = performance.now();
     if (now - startedAt > maxMs) return { end: 'limit' };
@@ -62,20 +61,10 @@ export async function findInSubtree(
   return { end: 'none' };
 }
 
-function entriesOf(directory: string): SubtreeEntry[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true }).map((entry) => ({
-      path: join(directory, entry.name),
-      isDirectory: entry.isDirectory(),
-      isLink: entry.isSymbolicLink(),
-    }));
-  } catch (thrown) {
-    // Gone, no directory, or closed to this user: then a command of theirs finds nothing there either.
-    if (systemErrorCode(thrown) !== undefined) return [];
-    throw thrown;
-  }
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
+function entriesOf(directory: string): readonly SubtreeEntry[] {
+  return readDirectoryEntries(directory).map((entry) => ({
+    path: join(directory, entry.name),
+    isDirectory: entry.isDirectory(),
+    isLink: entry.isSymbolicLink(),
+  }));
 }

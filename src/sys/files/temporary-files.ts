@@ -1,6 +1,7 @@
-import { lstatSync, opendirSync, rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { newId } from '../../base/ids.ts';
 import { systemErrorCode } from '../../base/errors.ts';
+import { directoryEntries } from './directory-names.ts';
 import type { HeldDirectory } from './held-directory.ts';
 
 const NAME = /^\.muster-[a-z0-9]{8,32}\.tmp$/;
@@ -24,13 +25,13 @@ export function sweepTemporaries(directory: HeldDirectory): void {
       for (const name of temporariesIn(directory)) removeAbandoned(directory.at(name));
     }
   } catch (thrown) {
-    // What is left behind does no harm; the write that led here is done.
+    // Remaining files do no harm, and the write itself has succeeded.
     if (systemErrorCode(thrown) === undefined) throw thrown;
   }
 }
 
 function isFirstSweep(directory: HeldDirectory): boolean {
-  // A new directory may get the number of one that was removed.
+  // A new directory may get the inode number of a removed one.
   const { dev, ino, birthtimeNs } = lstatSync(directory.at('.'), { bigint: true });
   const identity = `${dev}:${ino}:${birthtimeNs}`;
   if (swept.has(identity)) return false;
@@ -41,14 +42,11 @@ function isFirstSweep(directory: HeldDirectory): boolean {
 
 function temporariesIn(directory: HeldDirectory): readonly string[] {
   const names: string[] = [];
-  const opened = opendirSync(directory.at('.'));
-  try {
-    let entry = opened.readSync();
-    for (let seen = 0; entry !== null && seen < MAX_ENTRIES; seen += 1, entry = opened.readSync()) {
-      if (NAME.test(entry.name)) names.push(entry.name);
-    }
-  } finally {
-    opened.closeSync();
+  let seen = 0;
+  for (const { name } of directoryEntries(directory.at('.'))) {
+    if (NAME.test(name)) names.push(name);
+    seen += 1;
+    if (seen === MAX_ENTRIES) break;
   }
   return names;
 }

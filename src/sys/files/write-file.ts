@@ -59,19 +59,15 @@ export async function writeFileInRoots(
   const { real, root } = requirePathInRoots(path, place, { mayBeMissing: true });
   try {
     if (real === root) throw new MusterError('INVALID_PARAM', `${path} is a directory`);
-    const directory = holdDirectory(root, dirname(real), { create: true });
-    try {
-      const lost = await replace(path, directory, basename(real), {
-        real,
-        content,
-        expected,
-        ...options,
-      });
-      sweepTemporaries(directory);
-      return { real, lost };
-    } finally {
-      directory.close();
-    }
+    using directory = holdDirectory(root, dirname(real), { create: true });
+    const lost = await replace(path, directory, basename(real), {
+      real,
+      content,
+      expected,
+      ...options,
+    });
+    sweepTemporaries(directory);
+    return { real, lost };
   } catch (thrown) {
     throw toFileError(path, thrown);
   }
@@ -177,7 +173,7 @@ function requireWritable(path: string, target: string, found: fs.BigIntStats): v
   try {
     fs.closeSync(fs.openSync(target, O_WRONLY | O_NOFOLLOW | O_NONBLOCK));
   } catch (thrown) {
-    // A program that runs can be replaced, though not written to.
+    // A running program can be replaced, although it cannot be written to.
     if (systemErrorCode(thrown) !== 'ETXTBSY') throw thrown;
   }
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { listNames } from '../../base/text.ts';
 import { parseGitConfig } from './config-file.ts';
 import { readGitFile } from './read-git-file.ts';
 import type { Repository } from './repository.ts';
@@ -10,17 +11,16 @@ const MAX_BYTES = 256 * 1024;
  * setting could make even a read-only git command run something.
  */
 const HARMLESS: ReadonlySet<string> = new Set(
-  [
-    'core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase',
-    'core.precomposeunicode core.symlinks core.autocrlf core.eol core.safecrlf core.abbrev',
-    'core.quotepath core.longpaths core.untrackedcache',
-    'remote.url remote.fetch remote.pushurl remote.tagopt remote.prune remote.gh-resolved',
-    'branch.remote branch.merge branch.rebase branch.description branch.pushremote',
-    'branch.vscode-merge-base branch.gh-merge-base branch.autosetuprebase',
-    'user.name user.email user.signingkey init.defaultbranch pull.rebase pull.ff',
-    'push.default push.autosetupremote fetch.prune merge.conflictstyle merge.ff gc.auto',
-    'commit.gpgsign tag.gpgsign lfs.repositoryformatversion',
-  ].flatMap((names) => names.split(' ')),
+  listNames(`
+    core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase
+    core.precomposeunicode core.symlinks core.autocrlf core.eol core.safecrlf core.abbrev
+    core.quotepath core.longpaths core.untrackedcache remote.url remote.fetch remote.pushurl
+    remote.tagopt remote.prune remote.gh-resolved branch.remote branch.merge branch.rebase
+    branch.description branch.pushremote branch.vscode-merge-base branch.gh-merge-base
+    branch.autosetuprebase user.name user.email user.signingkey init.defaultbranch pull.rebase
+    pull.ff push.default push.autosetupremote fetch.prune merge.conflictstyle merge.ff gc.auto
+    commit.gpgsign tag.gpgsign lfs.repositoryformatversion
+  `),
 );
 
 const SECTION = /^\[\s*([\w.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]\s*(.*)$/;
@@ -42,7 +42,7 @@ export function findUnsafeSetting(
   for (const file of files) {
     const content = readGitFile(file, MAX_BYTES);
     if (content === 'missing') continue;
-    // Nobody knows what git would read there.
+    // It is not known which settings git would read there.
     const found = content === null ? UNREADABLE : unsafeIn(content.toString('utf8'), isHarmless);
     if (found !== undefined) return found;
   }
@@ -51,12 +51,10 @@ export function findUnsafeSetting(
 
 /** Settings that git commands add or change in daily work. */
 const DAILY: ReadonlySet<string> = new Set([
-  'submodule.url',
-  'submodule.active',
-  'submodule.branch',
+  ...listNames('submodule.url submodule.active submodule.branch'),
   ...HARMLESS,
 ]);
-/** Settings that say where work is sent. New ones may be added, but none may be changed. */
+/** Settings that name the destination of work. New ones may be added, but none may be changed. */
 const DESTINATIONS = new Set(['remote.url', 'submodule.url']);
 /** Settings that redirect the work of a remote or branch. They may be set only for a new remote or branch. */
 const DIVERSIONS: ReadonlyMap<string, string> = new Map([
@@ -64,7 +62,7 @@ const DIVERSIONS: ReadonlyMap<string, string> = new Map([
   ['branch.remote', 'remote'],
   ['branch.pushremote', 'remote'],
 ]);
-/** `TRANSPORT::ADDRESS` runs a program of that name. */
+/** Matches `TRANSPORT::ADDRESS`, which makes git run the program of that transport. */
 const TRANSPORT = /^\s*[\w-]+::/;
 /** A branch may name a location instead of a remote. */
 const PLACE = /[/:\\]/;

@@ -6,7 +6,7 @@ export interface GitSetting {
   readonly value: string | null;
 }
 
-/** Git's white space, and comments up to the end of their line. */
+/** Matches white space as git defines it, and comments up to the end of their line. */
 const BLANK = /(?:[ \t\r\n]|[#;][^\n]*)*/y;
 const SECTION = /\[([A-Za-z0-9.-]+)(?:[ \t\r]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y;
 const KEY = /([A-Za-z][A-Za-z0-9-]*)[ \t\r]*/y;
@@ -62,7 +62,7 @@ function sectionName(name: string, subsection: string | undefined): string {
 /** Decodes a value; undefined if it has an escape that git does not know. */
 function decoded(raw: string): string | undefined {
   let value = '';
-  // White space counts inside quotes, and between what is not white space.
+  // White space counts inside quotes, and between other characters.
   let kept = 0;
   let isQuoted = false;
   for (const piece of raw.match(/\\[^]|[^]/g) ?? []) {

@@ -69,7 +69,7 @@ export function resolveConfiguredPaths(
   if (value === '~' || value.startsWith('~/')) {
     return homes.map((home) => resolveInRoots(`${home}/${value.slice(1)}`, []).real);
   }
-  // Such white space is a blank to some versions of git.
+  // Some versions of git treat such white space as a blank.
   if (/^(?:~|%\()|[\t\r]/.test(value)) return null;
   return [resolveInRoots(isAbsolute(value) ? value : `${base}/${value}`, []).real];
 }

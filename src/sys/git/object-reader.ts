@@ -30,7 +30,7 @@ export class ObjectReader {
       env: {
         ...buildGitEnvironment({ access: 'read-only', confined: false }),
         GIT_NO_REPLACE_OBJECTS: '1',
-        // A partial clone must not ask its remote for what is missing.
+        // A partial clone must not request missing objects from its remote.
         GIT_NO_LAZY_FETCH: '1',
         GIT_ALLOW_PROTOCOL: '',
       },
@@ -39,7 +39,7 @@ export class ObjectReader {
     this.child.stdout?.on('data', (chunk: Buffer) => this.take(chunk));
     this.child.once('error', () => this.end());
     this.child.once('close', () => this.end());
-    // Git has ended: its end says so.
+    // Git has ended, which its event `close` reports as well.
     this.child.stdin?.on('error', () => this.end());
   }
 

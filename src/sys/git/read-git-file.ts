@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { systemErrorCode } from '../../base/errors.ts';
 import { readWithLimit } from '../files/read-at-most.ts';
 
@@ -9,11 +10,8 @@ import { readWithLimit } from '../files/read-at-most.ts';
 export function readGitFile(path: string, maxBytes: number): Buffer | 'missing' | null {
   try {
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      return fstatSync(descriptor).isFile() ? (readWithLimit(descriptor, maxBytes) ?? null) : null;
-    } finally {
-      closeSync(descriptor);
-    }
+    using _close = atScopeEnd(() => closeSync(descriptor));
+    return fstatSync(descriptor).isFile() ? (readWithLimit(descriptor, maxBytes) ?? null) : null;
   } catch (thrown) {
     const code = systemErrorCode(thrown);
     if (code === undefined) throw thrown;

@@ -27,11 +27,8 @@ export function readRemoteUrls(
 }
 
 /** Returns all settings of the remotes in a repository's configuration, for comparison. */
-export function readRemoteSettings(
-  { commonDirectory }: Repository,
-  homes: readonly string[],
-): readonly string[] {
-  const { settings } = readGitConfiguration([join(commonDirectory, 'config')], homes);
+export function readRemoteSettings({ commonDirectory }: Repository): readonly string[] {
+  const { settings } = readGitConfiguration([join(commonDirectory, 'config')], []);
   return settings
     .filter(({ name }) => /^(?:remote|url)\./.test(name))
     .map(({ name, value }) => `${name}=${value}`);

@@ -1,6 +1,5 @@
-import { statSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { systemErrorCode } from '../../base/errors.ts';
+import { statIfPresent } from '../files/path-lookup.ts';
 import { resolveInRoots } from '../files/real-path.ts';
 import { readGitFile } from './read-git-file.ts';
 
@@ -34,21 +33,11 @@ export function findRepository(directory: string): Repository | undefined {
 /** Returns `.git`, or the directory that a file of this name points to. */
 function gitDirectoryOf(top: string): string | undefined {
   const path = join(top, '.git');
-  const stats = look(path);
+  const stats = statIfPresent(path);
   if (stats === undefined) return undefined;
   if (stats.isDirectory()) return realPathFrom(top, '.git');
   const target = /^gitdir: (.+)\s*$/.exec(readGitText(path) ?? '')?.[1];
   return target === undefined ? undefined : realPathFrom(top, target);
-}
-
-/** Returns undefined for a path that does not exist, lies below a file, or has a circle of links. */
-function look(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch (thrown) {
-    if (systemErrorCode(thrown) === undefined) throw thrown;
-    return undefined;
-  }
 }
 
 /** Resolves a path as the kernel does: links are followed before `..` is applied. */

@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
+import { listNames } from '../../base/text.ts';
 import type { Environment } from '../env.ts';
 import { buildGitEnvironment } from './git-environment.ts';
 import { stdioWithoutInherited } from '../processes/inherited-descriptors.ts';
-import { registerForShutdown } from '../processes/process-group.ts';
-import { findTrustedProgram } from '../processes/trusted-program.ts';
+import { registerForShutdown, sendSignal } from '../processes/process-group.ts';
+import { findTrustedProgram } from '../processes/find-program.ts';
 import { findUnsafeSetting } from './config-check.ts';
 import { readGitFile } from './read-git-file.ts';
 import { findRepository } from './repository.ts';
@@ -40,17 +41,12 @@ const SCRIPT = `"$0" --no-pager log --max-count=3 --no-show-signature --no-color
 wait`;
 
 /** Settings without an effect here: the environment overrides them, or they concern submodules. */
-const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
-  'core.fsmonitor',
-  'core.hookspath',
-  'core.worktree',
-  'core.pager',
-  'core.editor',
-  'extensions.worktreeconfig',
-  'extensions.objectformat',
-  'submodule.active',
-  'submodule.url',
-]);
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set(
+  listNames(`
+    core.fsmonitor core.hookspath core.worktree core.pager core.editor extensions.worktreeconfig
+    extensions.objectformat submodule.active submodule.url
+  `),
+);
 
 /**
  * Reads the state of the repository of a directory (absolute, real). Returns null if there is no repository,
@@ -112,7 +108,7 @@ function run(git: string, { cwd, env, withinMs }: RunOptions): Promise<Said | nu
   const child = start(git, cwd, env);
   if (child === null) return Promise.resolve(null);
   const kill = (): void => {
-    if (child.pid !== undefined) killGroup(child.pid);
+    if (child.pid !== undefined) sendSignal(-child.pid, 'SIGKILL');
   };
   return new Promise((resolve) => {
     let hasEnded = false;
@@ -131,7 +127,7 @@ function run(git: string, { cwd, env, withinMs }: RunOptions): Promise<Said | nu
       end(null);
     };
     const forget = registerForShutdown(async () => kill());
-    // What came in while this process was busy is heard of first.
+    // Output that arrived while this process was busy is handled before the time limit.
     const timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), withinMs);
     const status = collect(child.stdout, giveUp);
     const log = collect(child.stderr, giveUp);
@@ -165,14 +161,4 @@ function collect(pipe: NodeJS.ReadableStream | null, onTooMuch: () => void): () 
     else chunks.push(chunk);
   });
   return () => Buffer.concat(chunks).toString('utf8');
-}
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (thrown) {
-    // It has ended already; some systems say so by EPERM until somebody has asked for its status.
-    const code = systemErrorCode(thrown);
-    if (code !== 'ESRCH' && code !== 'EPERM') throw thrown;
-  }
 }

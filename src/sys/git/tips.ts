@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readDirectoryEntries } from '../files/path-lookup.ts';
 import { readGitFile } from './read-git-file.ts';
 import { readGitText, type Repository } from './repository.ts';
 
@@ -20,7 +20,7 @@ export function readTips(repository: Repository): ReadonlySet<string> {
   const directories = new Set([
     gitDirectory,
     commonDirectory,
-    ...entriesOf(worktrees).map(({ name }) => join(worktrees, name)),
+    ...readDirectoryEntries(worktrees).map(({ name }) => join(worktrees, name)),
   ]);
   const heads = [...directories].flatMap((directory) =>
     PSEUDO_REFS.map((name) => readGitText(join(directory, name))?.trim() ?? ''),
@@ -57,20 +57,11 @@ function filesBelow(top: string): readonly string[] {
     directory = waiting.pop()
   ) {
     looked += 1;
-    for (const entry of entriesOf(directory)) {
+    for (const entry of readDirectoryEntries(directory)) {
       const path = join(directory, entry.name);
       if (entry.isDirectory()) waiting.push(path);
       else files.push(path);
     }
   }
   return files;
-}
-
-function entriesOf(directory: string) {
-  try {
-    return readdirSync(directory, { withFileTypes: true });
-  } catch {
-    // Missing, or removed meanwhile: then it names nothing.
-    return [];
-  }
 }

@@ -25,7 +25,7 @@ export function readTrackedFiles({ gitDirectory }: Repository): TrackedFiles | n
   try {
     return content === null ? null : parseIndex(content);
   } catch {
-    // Cut off in the middle of an entry.
+    // The index ends in the middle of an entry.
     return null;
   }
 }
@@ -51,7 +51,7 @@ function parseIndex(data: Buffer): TrackedFiles | null {
     }
     const end = data.indexOf(0, at);
     if (end < 0) return null;
-    // Bytes as characters, so that a prefix is as long as it says; decoded when it is whole.
+    // Each byte becomes one character, so that lengths of prefixes count bytes. The full name is decoded below.
     name = kept + data.toString('latin1', at, end);
     names.push(Buffer.from(name, 'latin1').toString('utf8'));
     at = version === 4 ? end + 1 : start + Math.ceil((end + 1 - start) / 8) * 8;

@@ -68,16 +68,16 @@ export class DirectClient {
       if (!socket.connecting) connected();
       else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected);
     });
-    // One that changes the protocol gets no response, and no error either.
+    // A request that changes the protocol gets neither a response nor an error.
     const onClose = () => answered.reject(new Error('other side closed'));
     sent.once('close', onClose);
     sent.once('response', (message) => {
-      // Each is closed some time, and an error takes its time to make.
+      // Every request is closed at some time, and creating an error for each would be slow.
       sent.off('close', onClose);
       answered.resolve(message);
     });
     sent.on('error', answered.reject);
-    // ASCII is the same in both, and as Latin it needs no buffer of three times its size.
+    // ASCII is the same in both encodings, and Latin-1 needs no buffer of three times the size.
     if (typeof body === 'string') sent.end(body, size === body.length ? 'latin1' : 'utf8');
     else sent.end(body);
     return new DirectResponse(await answered.promise, this.bodies, observer);
@@ -170,7 +170,7 @@ function decoded(message: IncomingMessage, headers: HeaderMap): Readable {
   const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
   const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding] : undefined;
   if (unpack === undefined) return message;
-  // Each end and failure of the one becomes that of the other, which is read.
+  // The pipeline passes the end and any error of the message on to the decoder, which is read.
   const { pipeline } = process.getBuiltinModule('node:stream');
   return pipeline(message, unpack(process.getBuiltinModule('node:zlib')), () => {});
 }

@@ -13,7 +13,7 @@ import type { HttpFetch, HttpResponse } from './http-types.ts';
  */
 export function createHttpFetch(env: Environment): HttpFetch {
   const direct = new DirectClient();
-  // Most environments name no proxy: then nothing is loaded for it.
+  // Without a proxy in the environment, as is usual, the code for proxies is not loaded.
   const mayBeProxied = Object.keys(env).some((name) => /_proxy$/i.test(name));
   let proxied: Promise<ProxyClient> | null = null;
   let trusted: Promise<void> | null = null;

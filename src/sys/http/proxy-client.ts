@@ -99,7 +99,7 @@ function observed(
       if (typeof member !== 'function') return member;
       return (...args: unknown[]): unknown => {
         if (name === 'onRequestStart') observer.connected?.();
-        // Its arguments: the controller, then the chunk.
+        // The arguments are the controller and the chunk.
         if (name === 'onResponseData' && args[1] instanceof Uint8Array) observer.bytes?.(args[1]);
         return Reflect.apply(member, target, args);
       };

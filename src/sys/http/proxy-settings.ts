@@ -41,7 +41,7 @@ const SCHEMES = new Set(['http:', 'https:', 'socks5:', 'socks:']);
 function parseProxy(text: string, variable: string): URL {
   const hasScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(text);
   const url = URL.parse(hasScheme ? text.replace(/^socks5h:/i, 'socks5:') : `http://${text}`);
-  // It may hold a password.
+  // The value may contain a password.
   const named = text.includes('@') ? 'its value' : `"${text}"`;
   if (url === null || url.hostname === '' || /\s/.test(text)) {
     throw new UsageError(
@@ -66,7 +66,7 @@ function isDecodable(text: string): boolean {
     decodeURIComponent(text);
     return true;
   } catch {
-    // Such a text is what is asked about.
+    // The text contains an invalid escape.
     return false;
   }
 }

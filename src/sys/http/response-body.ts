@@ -44,7 +44,7 @@ export class IncomingBody implements ResponseBody {
     const onClose = () => this.finish(() => this.fail(new Error('other side closed')));
     message.once('close', onClose);
     message.once('end', () => {
-      // Each is closed some time, and an error takes its time to make.
+      // Every message is closed at some time, and creating an error for each would be slow.
       message.off('close', onClose);
       this.finish(() => this.settle({ failed: false }));
     });

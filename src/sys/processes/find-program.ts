@@ -1,19 +1,38 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { isInside } from '../files/paths.ts';
+
+/**
+ * System directories for programs. They are searched before PATH, which may name a directory of the workspace.
+ */
+const SYSTEM_DIRECTORIES = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
+
+/** Finds the path of a program outside the directories in `untrusted`, to which commands can write. */
+export function findTrustedProgram(
+  name: string,
+  path: string,
+  untrusted: readonly string[],
+): string | undefined {
+  return [...SYSTEM_DIRECTORIES, ...path.split(delimiter).filter((entry) => isAbsolute(entry))]
+    .map((directory) => join(directory, name))
+    .find(
+      (file) => isExecutable(file) && !untrusted.some((root) => isInside(root, realpathSync(file))),
+    );
+}
 
 /** Returns the real path of the directory in PATH that holds a program; undefined if there is none. */
 export function findProgramDirectory(name: string, path: string): string | undefined {
   return path.split(delimiter).flatMap((directory) => {
-    return isProgram(join(directory, name)) ? [realpathSync(directory)] : [];
+    return isExecutable(join(directory, name)) ? [realpathSync(directory)] : [];
   })[0];
 }
 
-function isProgram(path: string): boolean {
+function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Missing, or not to be run by this user: the shell looks on in the next directory, too.
+    // It is missing or this user may not run it, so the search continues, as in a shell.
     return false;
   }
 }

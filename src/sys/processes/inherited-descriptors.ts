@@ -1,4 +1,5 @@
-import { openSync, readdirSync, readFileSync } from 'node:fs';
+import { openSync, readdirSync } from 'node:fs';
+import { readTextIfPresent } from '../files/path-lookup.ts';
 
 /** Higher descriptors are ignored, because each start would pay for a table of that many entries. */
 const MOST = 1024;
@@ -18,7 +19,7 @@ export function stdioWithoutInherited(): readonly Entry[] {
   try {
     return (entries ??= readEntries());
   } catch {
-    // Not Linux; or out of descriptors, and then the child fails to start, too.
+    // This is not Linux, or no descriptor is free, so that the child fails to start too.
     return [];
   }
 }
@@ -40,13 +41,8 @@ function inheritedDescriptors(): readonly number[] {
 }
 
 function isInherited(descriptor: number): boolean {
-  try {
-    const flags = /^flags:\s*([0-7]+)$/m.exec(
-      readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'),
-    );
-    return flags !== null && (parseInt(flags[1] ?? '', 8) & CLOSED_ON_EXEC) === 0;
-  } catch {
-    // It was open only to list the others.
-    return false;
-  }
+  // The descriptor that listed the others is closed by now, so it has no file.
+  const info = readTextIfPresent(`/proc/self/fdinfo/${descriptor}`) ?? '';
+  const flags = /^flags:\s*([0-7]+)$/m.exec(info)?.[1];
+  return flags !== undefined && (parseInt(flags, 8) & CLOSED_ON_EXEC) === 0;
 }

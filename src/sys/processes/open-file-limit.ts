@@ -1,13 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readTextIfPresent } from '../files/path-lookup.ts';
 
-/** Returns how many files this process may have open (`ulimit -n`); null if that is not known. */
+/**
+ * Returns how many files this process may have open (`ulimit -n`); null if that is not known. Only Linux tells, but the
+ * usual limit of other systems is far above what Muster needs.
+ */
 export function readOpenFileLimit(): number | null {
-  try {
-    const limits = readFileSync('/proc/self/limits', 'utf8');
-    const soft = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
-    return soft === undefined ? null : Number(soft);
-  } catch {
-    // Only Linux has it; elsewhere the usual limit is far above what we take.
-    return null;
-  }
+  const limits = readTextIfPresent('/proc/self/limits') ?? '';
+  const soft = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
+  return soft === undefined ? null : Number(soft);
 }

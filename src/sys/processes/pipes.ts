@@ -66,7 +66,7 @@ async function makeBatch(): Promise<void> {
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore', ...stdioWithoutInherited()],
     });
-    // It could not be started, or has ended: then nothing of it is to be opened.
+    // If the helper could not be started or has ended, there are no pipes to open.
     helper.on('error', () => {});
     helper.stdin?.on('error', () => {});
     if (helper.pid === undefined || helper.stdout === null) return;
@@ -79,7 +79,7 @@ async function makeBatch(): Promise<void> {
       waiting.push(new Pipe(openReadEnd(`/proc/${helper.pid}/fd/${descriptor}`)));
     }
   } catch {
-    // Out of descriptors, or no /proc: whoever needs a pipe does without, and the next one tries again.
+    // No descriptor is free, or there is no /proc. The caller works without a pipe, and the next one tries again.
   } finally {
     helper?.stdin?.destroy();
     helper?.stdout?.destroy();

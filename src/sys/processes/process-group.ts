@@ -46,7 +46,7 @@ export interface SpawnGroupOptions {
 }
 
 interface ProcessExit {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -124,7 +124,7 @@ export function spawnProcessGroup(
   };
   const group: ProcessGroup = {
     pid: child.pid,
-    // Out of descriptors there is a failed child without pipes.
+    // If no descriptor is free, the child has failed and has no pipes.
     stdout: stdout ?? Readable.from([]),
     stderr: child.stderr ?? Readable.from([]),
     started: startOf(child),
@@ -161,7 +161,7 @@ function spawnWithOutput(
   }
   try {
     const child = start(writeEnd);
-    // It reads only once the child has the other end, so that it never sees a pipe without a writer before.
+    // Reading begins when the child has the other end, so that the pipe always has a writer.
     return { child, stdout: new Socket({ fd: pipe.readEnd, readable: true, writable: false }) };
   } catch (thrown) {
     pipe.close();
@@ -175,7 +175,7 @@ function openedWriteEnd(pipe: Pipe): number | null {
   try {
     return pipe.openWriteEnd();
   } catch {
-    // Out of descriptors, or another user by now: a socket is nearly as good.
+    // No descriptor is free, or the process runs as another user by now. A socket is nearly as good.
     return null;
   }
 }
@@ -211,7 +211,7 @@ async function endProcesses(query: EndQuery, graceMs: number): Promise<boolean> 
   const { monitor } = query;
   const told = new Set<number>();
   if (monitor === undefined) signalAll(query, 'SIGTERM');
-  // By the clock and not by the number of polls: looking takes time of its own on a busy machine.
+  // The clock limits the wait, not the number of polls, because each poll takes time on a busy machine.
   const giveUpAt = performance.now() + graceMs;
   while (performance.now() < giveUpAt) {
     if (!isAlive(query)) return false;
@@ -248,14 +248,17 @@ function othersThan(monitor: number, query: ProcessQuery): readonly number[] {
 }
 
 function signalAll(query: ProcessQuery, signal: NodeJS.Signals): void {
-  // The list is made before the first signal: a parent that dies would cut its children off the tree.
+  // The list is made before the first signal, because children of a dead parent could no longer be found.
   const found = findProcesses(query) ?? [];
   if (query.group !== undefined) sendSignal(-query.group, signal);
   for (const pid of found) sendSignal(pid, signal);
 }
 
-/** Returns false if the process no longer exists or belongs to another user. */
-function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
+/**
+ * Sends a signal to a process, or to a process group if the number is negative. Returns false if it no longer exists
+ * or belongs to another user.
+ */
+export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);
   } catch (thrown) {
@@ -279,7 +282,7 @@ function exitOf(child: ChildProcess): Promise<ProcessExit> {
     child.once('error', reject);
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
-  // Who awaits it hears of the failure; without anybody it must not end the program.
+  // Whoever awaits the promise gets the error. If nobody does, it must not end the program.
   exited.catch(ignoreStartFailure);
   return exited;
 }

@@ -103,7 +103,7 @@ function listPids(): number[] | undefined {
       .filter((name) => /^\d+$/.test(name))
       .map(Number);
   } catch {
-    // No /proc mounted: the same as on systems that have none.
+    // Without a mounted /proc, nothing is known, as on systems that have none.
     return undefined;
   }
 }
@@ -111,7 +111,7 @@ function listPids(): number[] | undefined {
 function readRow(pid: number): Row | undefined {
   const stat = readStart(`/proc/${pid}/stat`)?.toString('latin1');
   if (stat === undefined) return undefined;
-  // The name stands in brackets and may hold anything: the fields begin after the last bracket.
+  // The name in parentheses may contain anything, so the fields begin after the last parenthesis.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', START_TIME + 1);
   const [state, parent, group] = fields;
   return {
@@ -133,7 +133,7 @@ function readStart(path: string): Buffer | undefined {
     file = openSync(path, 'r');
     return statBuffer.subarray(0, readSync(file, statBuffer));
   } catch {
-    // Ended meanwhile.
+    // The process has ended meanwhile.
     return undefined;
   } finally {
     if (file !== undefined) closeSync(file);
@@ -145,7 +145,7 @@ function carries(pid: number, marks: ReadonlySet<string>): boolean {
     const environment = readFileSync(`/proc/${pid}/environ`, 'latin1');
     return environment.split('\0').some((variable) => marks.has(variable));
   } catch {
-    // Ended meanwhile, or somebody else's: none of ours either way.
+    // The process has ended meanwhile, or belongs to another user.
     return false;
   }
 }

@@ -19,6 +19,6 @@ export const START_CHECK: readonly string[] = [
 /** Answers the start check on the other end of its descriptor, a socket. */
 export function answerStartCheck(socket: Duplex): void {
   socket.once('data', () => socket.write('start\n'));
-  // The program has ended before it could ask or read: its exit says so.
+  // The program has ended before it could ask or read, which its exit reports.
   socket.on('error', () => socket.destroy());
 }

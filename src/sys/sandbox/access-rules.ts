@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { findGitControlPaths } from '../git/control-paths.ts';
 import { findRepository } from '../git/repository.ts';
+import { isInside } from '../files/paths.ts';
 import { isProtectedName, PROTECTED_PATHS } from '../files/protected-names.ts';
 import { isSecretPath, listSecretPaths } from '../files/secret-paths.ts';
 import { findGitWritablePaths } from './cleanup/git-writable-paths.ts';
 import type { GitWritablePaths } from './cleanup/file-backup.ts';
-import { hidingRules, readOnlyRules, rootRuleKind } from './denied-rules.ts';
 import { gitDirectoryRules, outerRepositoryRules } from './git-rules.ts';
-import { listHostSockets } from './host-sockets.ts';
 import {
   lstatIfPresent,
   directoryNames,
+  readTextIfPresent,
   resolveMissingPath,
   realPathIfPresent,
 } from '../files/path-lookup.ts';
@@ -69,10 +69,10 @@ export function determineAccess(
   const { hidden, readOnly } = denied ?? { hidden: [], readOnly: [] };
   const seen = layerRules([
     ...[...PRIVATE, ...hostPaths.runtimeDirectories].flatMap(privateRule),
-    ...KEPT.flatMap(shownRule),
+    ...KEPT.flatMap((path) => existingRule('shown', path)),
     ...roots.map((path) => rule(isWorkspace ? rootRuleKind(path, readOnly) : 'shown', path)),
     ...secretRules(roots, hostPaths),
-    // A link may lead to one.
+    // The target of a link may be a root.
     ...hidden.flatMap(hidingRules).filter(({ path }) => !roots.includes(path)),
     ...listHostSockets(hostPaths.sockets).map((path) => rule('masked', path)),
   ]);
@@ -86,7 +86,9 @@ export function determineAccess(
   const opened = repositories.flatMap(({ rules }) => rules).filter(isOpenedUnless(seen));
   const obeyed = obeyedPlaces(roots, hostPaths.homes);
   const denials = readOnlyRules(readOnly, seen);
-  const caches = (hostPaths.caches ?? []).flatMap(cacheRule).filter(isOpenedUnless(seen));
+  const caches = (hostPaths.caches ?? [])
+    .flatMap((path) => existingRule('writable', path))
+    .filter(isOpenedUnless(seen));
   const protection = [...caches, ...opened, ...roots.flatMap(presentRules)];
   const held = layerRules([...seen, ...protection, ...obeyed.rules, ...denials.rules]);
   const forGit = runsGitAlone ? findGitWritablePaths(roots, hostPaths, held) : null;
@@ -134,19 +136,15 @@ function rule(kind: PathRule['kind'], path: string): PathRule {
   return { kind, path };
 }
 
-function cacheRule(path: string): readonly PathRule[] {
-  const real = realPathIfPresent(path);
-  return real === undefined ? [] : [rule('writable', real)];
-}
-
 /** Returns no rule for a path that is missing or a link: the target of the link has a rule of its own. */
 function privateRule(path: string): readonly PathRule[] {
   return lstatIfPresent(path)?.isDirectory() === true ? [rule('private', path)] : [];
 }
 
-function shownRule(path: string): readonly PathRule[] {
+/** Returns the rule for the real path; none if nothing exists there. */
+function existingRule(kind: PathRule['kind'], path: string): readonly PathRule[] {
   const real = realPathIfPresent(path);
-  return real === undefined ? [] : [rule('shown', real)];
+  return real === undefined ? [] : [{ kind, path: real }];
 }
 
 const DEEPER = PROTECTED_PATHS.filter((path) => path.includes('/'));
@@ -166,7 +164,7 @@ function gitPlaces(root: string): readonly GuardedPaths[] {
 function presentRules(root: string): readonly PathRule[] {
   return [...directoryNames(root).filter(isProtectedName), ...DEEPER]
     .filter((name) => name !== '.git')
-    .flatMap((name) => protectedRule(join(root, name)));
+    .flatMap((name) => existingRule('protected', join(root, name)));
 }
 
 function missingNames(root: string): readonly string[] {
@@ -196,16 +194,11 @@ function obeyedPlaces(roots: readonly string[], homes: readonly string[]): Guard
     const { hookDirectories, files } = findGitControlPaths(repository, { homes, roots });
     for (const path of [...hookDirectories, ...files]) {
       const lacking = firstMissing(path);
-      if (lacking === undefined) rules.push(...protectedRule(path));
+      if (lacking === undefined) rules.push(...existingRule('protected', path));
       else missing.push(lacking);
     }
   }
   return { rules, missing };
-}
-
-function protectedRule(path: string): readonly PathRule[] {
-  const real = realPathIfPresent(path);
-  return real === undefined ? [] : [rule('protected', real)];
 }
 
 function secretRules(
@@ -246,4 +239,67 @@ function firstMissing(path: string): string | undefined {
     if (lstatIfPresent(at) === undefined) return at;
   }
   return undefined;
+}
+
+/** Returns the rule that hides the file or directory at a path; none if it does not exist. */
+function hidingRules(path: string): readonly PathRule[] {
+  const real = realPathIfPresent(path);
+  const found = real === undefined ? undefined : lstatIfPresent(real);
+  if (real === undefined || found === undefined) return [];
+  return [{ kind: found.isDirectory() ? 'hidden' : 'masked', path: real }];
+}
+
+/**
+ * Returns the kind of rule for a root (real path) of a command with workspace access: read-only if a read-only
+ * path contains the root.
+ */
+function rootRuleKind(root: string, readOnly: readonly string[]): 'writable' | 'shown' {
+  return readOnly.some((place) => isInside(realPathIfPresent(place) ?? place, root))
+    ? 'shown'
+    : 'writable';
+}
+
+/**
+ * Returns rules for read-only paths that would otherwise be writable, and the ones that do not exist and must
+ * not be created. A path whose directory does not exist either is ignored. `laid` are the layered rules that
+ * say what is writable.
+ */
+function readOnlyRules(places: readonly string[], laid: readonly PathRule[]): GuardedPaths {
+  const rules: PathRule[] = [];
+  const missing: string[] = [];
+  for (const place of places) {
+    const real = realPathIfPresent(place);
+    if (real !== undefined) {
+      if (isWritable(real, laid)) rules.push({ kind: 'protected', path: real });
+      continue;
+    }
+    // A link that leads nowhere exists itself, so nothing else can be created at its path.
+    const path = lstatIfPresent(place) === undefined ? resolveMissingPath(place) : undefined;
+    if (path !== undefined) missing.push(path);
+  }
+  return { rules, missing };
+}
+
+/**
+ * The maximum number of sockets that are hidden one by one, because each may cost a mount. Most sockets lie in
+ * directories that the sandbox replaces anyway.
+ */
+const MOST_SOCKETS = 1000;
+
+/**
+ * Lists the real paths of the Unix sockets of this machine: the ones that the kernel lists for this network
+ * namespace (proc(5), /proc/net/unix), and the ones in `further`. Each is hidden separately, because a
+ * read-only file system does not prevent connections to a socket.
+ */
+function listHostSockets(further: readonly string[]): readonly string[] {
+  const listed = parseSocketTable(readTextIfPresent('/proc/net/unix') ?? '');
+  const sockets = [...further, ...listed]
+    .filter((path) => lstatIfPresent(path)?.isSocket() === true)
+    .flatMap((path) => realPathIfPresent(path) ?? []);
+  return [...new Set(sockets)].slice(0, MOST_SOCKETS);
+}
+
+/** Returns the last column of each row that holds a path there. */
+export function parseSocketTable(table: string): readonly string[] {
+  return table.split('\n').flatMap((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? []);
 }

@@ -3,6 +3,9 @@ import type { PathRule, SandboxPlan } from './plan.ts';
 /** The size of each private directory in bytes. Private directories are kept in memory. */
 const PRIVATE_BYTES = 2 * 1024 ** 3;
 
+/** Arguments for an isolated process that ends together with its parent and can change nothing on disk. */
+export const ISOLATED = '--die-with-parent --new-session --cap-drop ALL --ro-bind / /'.split(' ');
+
 /**
  * Entries of /proc that let their owner change the kernel or show more than the sandbox's own processes. bwrap
  * itself covers only entries that it finds writable; the directory `sys` is not writable, but files in it are.
@@ -21,25 +24,19 @@ export function buildBubblewrapArguments(
   plan: SandboxPlan,
   argv: readonly string[],
 ): readonly string[] {
-  // A root `/` would lie over devices and processes.
+  // A rule for `/` comes first, because it would cover the mounts of devices and processes.
   const whole = plan.rules.filter(({ path }) => path === '/');
   const parts = plan.rules.filter(({ path }) => path !== '/');
   return [
     '--unshare-all',
     ...(plan.network ? ['--share-net'] : []),
-    '--die-with-parent',
-    '--new-session',
-    '--cap-drop',
-    'ALL',
-    '--ro-bind',
-    '/',
-    '/',
+    ...ISOLATED,
     ...whole.flatMap(ruleArguments),
     '--dev',
     '/dev',
     '--proc',
     '/proc',
-    // To others they are closed anyway, and over a /proc that is covered in part none can be nested.
+    // Other users cannot write to them anyway, and a partly covered /proc would rule out a nested sandbox.
     ...(plan.asRoot ? KERNEL_FILES.flatMap((path) => ['--ro-bind-try', path, path]) : []),
     ...parts.flatMap(ruleArguments),
     '--chdir',
@@ -59,7 +56,7 @@ function ruleArguments({ kind, path }: PathRule): readonly string[] {
     case 'shown':
     case 'protected':
       return ['--ro-bind', path, path];
-    // It is looked for when the command has ended (new-entries.ts).
+    // Such an entry is searched for when the command has ended (new-entries.ts).
     case 'absent':
       return [];
     case 'hidden':

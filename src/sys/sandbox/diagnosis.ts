@@ -1,4 +1,6 @@
-import { addContainerHint } from './container.ts';
+import { existsSync } from 'node:fs';
+import { readEnvironment, type Environment } from '../env.ts';
+import { readTextIfPresent } from '../files/path-lookup.ts';
 
 /**
  * Details of this machine that explain why bubblewrap does not work: the text of each file, undefined if the
@@ -90,4 +92,63 @@ function allowNamespaces(facts: MachineDetails): string {
   return facts.inContainer
     ? 'the container has to allow user namespaces: start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined'
     : 'inside another sandbox this one has no rights left: start Muster outside of it';
+}
+
+/** Files that Docker, Podman, CRI-O, systemd-nspawn and similar engines create. */
+const MARKERS = ['/.dockerenv', '/run/.containerenv', '/run/systemd/container'];
+
+/** Reads the details of this machine for a diagnosis. */
+export function readMachineDetails(): MachineDetails {
+  return {
+    apparmorRestricts: readTextIfPresent('/proc/sys/kernel/apparmor_restrict_unprivileged_userns'),
+    userNamespacesAllowed: readTextIfPresent('/proc/sys/kernel/unprivileged_userns_clone'),
+    mostUserNamespaces: readTextIfPresent('/proc/sys/user/max_user_namespaces'),
+    osRelease: readTextIfPresent('/etc/os-release'),
+    inContainer: isInContainer(readEnvironment()),
+  };
+}
+
+/** Tells whether this process seems to run in a container. */
+export function isInContainer(environment: Environment): boolean {
+  return isContainer({
+    markers: MARKERS.filter((path) => existsSync(path)),
+    cgroups: readTextIfPresent('/proc/1/cgroup') ?? readTextIfPresent('/proc/self/cgroup') ?? '',
+    environment,
+  });
+}
+
+/** The switch by which the user says that the machine itself is the sandbox. */
+const CONTAINER_SWITCH = '--sandbox container';
+
+/** Properties of a machine by which a container is recognized. */
+export interface ContainerIndicators {
+  /** Existing files that only container engines create. */
+  readonly markers: readonly string[];
+  /** The content of /proc/1/cgroup; empty if it is not known. */
+  readonly cgroups: string;
+  readonly environment: Environment;
+}
+
+/**
+ * Control groups that container engines create. They are visible if the container has no cgroup namespace of
+ * its own.
+ */
+const CONTAINER_GROUP =
+  /\/(?:docker|lxc|lxc\.payload[^/]*|kubepods(?:\.slice)?|libpod_parent|ecs|garden)\/|\b(?:docker|crio|libpod|cri-containerd)-[0-9a-f]{12}/;
+
+/**
+ * Tells whether a machine seems to be a container. The result only changes hints to the user and never allows
+ * anything. Pure.
+ */
+export function isContainer({ markers, cgroups, environment }: ContainerIndicators): boolean {
+  const engine = environment['container'] ?? '';
+  const kubernetes = environment['KUBERNETES_SERVICE_HOST'] ?? '';
+  return markers.length > 0 || engine !== '' || kubernetes !== '' || CONTAINER_GROUP.test(cgroups);
+}
+
+/** Extends the hint for a machine without a sandbox by the remedy that exists in containers. Pure. */
+export function addContainerHint(hint: string, inContainer: boolean): string {
+  return inContainer
+    ? `${hint}; or, if this container is itself the sandbox, say so with ${CONTAINER_SWITCH}`
+    : hint;
 }

@@ -1,10 +1,10 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseGitConfig } from '../git/config-file.ts';
 import { readGitFile } from '../git/read-git-file.ts';
 import { findRepository, readGitText, type Repository } from '../git/repository.ts';
 import { isInside } from '../files/paths.ts';
-import { lstatIfPresent, realPathIfPresent } from '../files/path-lookup.ts';
+import { readDirectoryEntries, lstatIfPresent, realPathIfPresent } from '../files/path-lookup.ts';
 import type { GuardedPaths, PathRule } from './plan.ts';
 
 /**
@@ -62,7 +62,7 @@ function belongs({ top, gitDirectory, commonDirectory }: Repository): boolean {
   const [back] = readGitText(join(gitDirectory, 'gitdir'))?.split('\n') ?? [];
   if (back !== undefined) {
     const isListed = dirname(gitDirectory) === join(commonDirectory, 'worktrees');
-    // Newer versions of git may write it relative to where it stands.
+    // Newer versions of git may write the path relative to the directory of the file.
     return (
       isListed && realPathIfPresent(resolve(gitDirectory, dirname(back))) === realPathIfPresent(top)
     );
@@ -137,12 +137,7 @@ export function listSubmoduleRepositories(directory: string): readonly string[] 
 }
 
 function directoriesIn(path: string): readonly string[] {
-  try {
-    return readdirSync(path, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name);
-  } catch {
-    // It has none.
-    return [];
-  }
+  return readDirectoryEntries(path)
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
 }

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readTextIfPresent } from '../files/path-lookup.ts';
+import { ISOLATED } from './bubblewrap.ts';
 import { TASK_VARIABLE } from '../processes/command-environment.ts';
 import { spawnProcessGroup, type ProcessGroup } from '../processes/process-group.ts';
 import { START_CHECK } from '../processes/start-check.ts';
@@ -7,13 +8,7 @@ import { START_CHECK } from '../processes/start-check.ts';
 const HOLDER = [
   '--unshare-user',
   '--unshare-net',
-  '--die-with-parent',
-  '--new-session',
-  '--cap-drop',
-  'ALL',
-  '--ro-bind',
-  '/',
-  '/',
+  ...ISOLATED,
   '--',
   '/bin/sh',
   '-c',
@@ -77,7 +72,7 @@ export class Loopbacks {
     loopback.uses -= 1;
     if (loopback.uses > 0) return;
     if (this.open.get(key) === loopback) this.open.delete(key);
-    // Nothing in it minds how it ends.
+    // It has no state to save, so it is killed at once.
     void loopback.group.end({ graceMs: 0 });
   }
 }
@@ -93,11 +88,7 @@ async function ownerOf(group: ProcessGroup): Promise<number | undefined> {
 
 /** Returns the pid of the process that bwrap started. bwrap itself stays outside the namespace. */
 function childOf(pid: number | undefined): number | undefined {
-  try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-    return /^\d+$/.test(children) ? Number(children) : undefined;
-  } catch {
-    // It has ended, or this kernel does not list children.
-    return undefined;
-  }
+  // The file is missing if the process has ended, or if this kernel does not list children.
+  const children = readTextIfPresent(`/proc/${pid}/task/${pid}/children`)?.trim() ?? '';
+  return /^\d+$/.test(children) ? Number(children) : undefined;
 }

@@ -1,23 +1,23 @@
 import type { RunningProcess } from '../processes/process-table.ts';
 import { START_CHECK } from '../processes/start-check.ts';
 
-/** 2 GB in the 512-byte blocks that POSIX counts in. */
+/** The maximum size of a file: 2 GB in the 512-byte blocks of POSIX. */
 const FILE_BLOCKS = 4_194_304;
 const MOST_PROCESSES = 4096;
 
-/** POSIX sh; `ulimit` knows the number of processes by `-p` in dash, elsewhere by `-u`. */
+/** Lines of POSIX sh. The number of processes is `ulimit -p` in dash and `-u` in other shells. */
 const LIMITS = [
   `ulimit -f ${FILE_BLOCKS} 2>/dev/null`,
   `{ ulimit -u ${MOST_PROCESSES} || ulimit -p ${MOST_PROCESSES}; } 2>/dev/null`,
 ];
 
-/** Processes whose command lines are reported; of more there is only the number. */
+/** The maximum number of processes whose command lines are reported. */
 const MOST_NAMED = 10;
 const COMMAND_BYTES = 200;
 
 /**
- * Looks for living processes besides this shell and the first process of the namespace. One that is just ending
- * gets 0.3 s for it, in short steps and only where there is any; a zombie has ended.
+ * Searches for living processes besides this shell and the first process of the namespace. If there are any, it
+ * waits up to 0.3 s for their end, in short steps. A zombie has ended.
  */
 const LOOK_FOR_LEFT = [
   'look() {',
@@ -58,7 +58,7 @@ const LOOK_FOR_LEFT = [
 ];
 
 const MONITOR = [
-  // Before the trap, so that TERM ends a shell that waits for the answer.
+  // The check comes before the trap, so that TERM ends a shell that waits for the answer.
   ...START_CHECK,
   'trap : TERM',
   ...LIMITS,

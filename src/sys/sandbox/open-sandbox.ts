@@ -4,9 +4,12 @@ import { errorMessage } from '../../base/errors.ts';
 import { buildBubblewrapArguments } from './bubblewrap.ts';
 import { locateCaches, usesPackageCaches, type CacheSettings } from './package-caches.ts';
 import { Loopbacks } from './loopbacks.ts';
-import { diagnoseBubblewrapFailure, diagnoseMissingBubblewrap } from './diagnosis.ts';
-import { findTrustedProgram } from '../processes/trusted-program.ts';
-import { readMachineDetails } from './machine-facts.ts';
+import {
+  diagnoseBubblewrapFailure,
+  diagnoseMissingBubblewrap,
+  readMachineDetails,
+} from './diagnosis.ts';
+import { findTrustedProgram } from '../processes/find-program.ts';
 import { withLimits, withMonitor } from './monitor-script.ts';
 import {
   quarantineDirectory,
@@ -69,22 +72,57 @@ export function openSandbox(settings: SandboxSettings): Sandbox {
   return own === 'bwrap' ? new Bubblewrap(settings) : new Seatbelt(settings);
 }
 
-class Bubblewrap implements Sandbox {
-  private readonly settings: SandboxSettings;
-  private readonly protection: ProtectedFileChecks;
-  private readonly loopbacks = new Loopbacks();
-  private program: string | undefined;
-  private nsenter: string | undefined;
-  private tried: Promise<SandboxState> | undefined;
+/** A sandbox that is tested when its state is requested for the first time. */
+abstract class TestedSandbox implements Sandbox {
+  protected readonly settings: SandboxSettings;
+  private tested: Promise<SandboxState> | undefined;
 
   constructor(settings: SandboxSettings) {
     this.settings = settings;
-    this.protection = new ProtectedFileChecks(settings);
   }
 
   state(): Promise<SandboxState> {
-    return (this.tried ??= this.tryOut());
+    return (this.tested ??= this.test());
   }
+
+  confine(command: CommandToConfine): ConfinedCommand {
+    return this.confineWith(command, this.settings.caches ?? null);
+  }
+
+  abstract useLoopback(key: string): Promise<() => void>;
+
+  /** Confines a command. `caches`: null if it uses no caches of package managers. */
+  protected abstract confineWith(
+    command: CommandToConfine,
+    caches: CacheSettings | null,
+  ): ConfinedCommand;
+
+  protected abstract test(): Promise<SandboxState>;
+
+  /** Runs the self-test in the sandbox. Never rejects. */
+  protected async runSelfTest(): ReturnType<typeof testSandbox> {
+    const [home = '/'] = this.settings.hostPaths.homes;
+    for (let tries = 1; ; tries += 1) {
+      const result = await testSandbox((command) => this.confineWith(command, null), home).catch(
+        // The test could not be prepared or started, so nothing was shown to hold.
+        (thrown: unknown) => ({ ok: false, started: false, said: errorMessage(thrown) }) as const,
+      );
+      if (result.ok || result.started || tries === MAX_TRIES) return result;
+    }
+  }
+}
+
+/**
+ * The self-test is repeated because a file that is to be hidden may disappear while the sandbox is being set up. One
+ * such failure does not show that the sandbox does not work.
+ */
+const MAX_TRIES = 4;
+
+class Bubblewrap extends TestedSandbox {
+  private readonly protection = new ProtectedFileChecks(this.settings);
+  private readonly loopbacks = new Loopbacks();
+  private program: string | undefined;
+  private nsenter: string | undefined;
 
   async useLoopback(key: string): Promise<() => void> {
     const { program, nsenter } = this;
@@ -93,11 +131,10 @@ class Bubblewrap implements Sandbox {
       : await this.loopbacks.use(key, program);
   }
 
-  confine(command: CommandToConfine): ConfinedCommand {
-    return this.confined(command, this.settings.caches ?? null);
-  }
-
-  private confined(command: CommandToConfine, settings: CacheSettings | null): ConfinedCommand {
+  protected confineWith(
+    command: CommandToConfine,
+    settings: CacheSettings | null,
+  ): ConfinedCommand {
     const { argv, cwd, env, confinement, stderr, loopback } = command;
     const { access, network } = confinement;
     const caches = locateCaches(settings, {
@@ -155,15 +192,14 @@ class Bubblewrap implements Sandbox {
     return { ...held, opened: null };
   }
 
-  private async tryOut(): Promise<SandboxState> {
-    const { path, roots, hostPaths } = this.settings;
+  protected async test(): Promise<SandboxState> {
+    const { path, roots } = this.settings;
     this.protection.sweep();
     this.program = findTrustedProgram('bwrap', path, roots);
     this.nsenter = findTrustedProgram('nsenter', path, roots);
     if (this.program === undefined)
       return { on: false, ...diagnoseMissingBubblewrap(readMachineDetails()) };
-    const [home = '/'] = hostPaths.homes;
-    const result = await tested((command) => this.confined(command, null), home);
+    const result = await this.runSelfTest();
     if (result.ok) return { on: true, kind: 'bwrap' };
     if (!result.started)
       return { on: false, ...diagnoseBubblewrapFailure(result.said, readMachineDetails()) };
@@ -171,7 +207,7 @@ class Bubblewrap implements Sandbox {
   }
 }
 
-interface Surveyed extends Omit<CommandAccess, 'opened'> {
+interface Surveyed extends CommandAccess {
   readonly opened: ProtectedFileBackup | null;
 }
 
@@ -188,28 +224,13 @@ function withoutHooks(env: CommandToConfine['env']): CommandToConfine['env'] {
 const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
 
 /** The sandbox of macOS. A missing path needs no placeholder there, and a private directory is a real one. */
-class Seatbelt implements Sandbox {
-  private readonly settings: SandboxSettings;
-  private tried: Promise<SandboxState> | undefined;
-
-  constructor(settings: SandboxSettings) {
-    this.settings = settings;
-  }
-
-  state(): Promise<SandboxState> {
-    return (this.tried ??= this.tryOut());
-  }
-
+class Seatbelt extends TestedSandbox {
   /** Does nothing: on macOS the network is allowed or denied as a whole. */
   useLoopback(): Promise<() => void> {
     return Promise.resolve(() => {});
   }
 
-  confine(command: CommandToConfine): ConfinedCommand {
-    return this.confined(command, this.settings.caches ?? null);
-  }
-
-  private confined(
+  protected confineWith(
     { argv, cwd, env, confinement }: CommandToConfine,
     settings: CacheSettings | null,
   ): ConfinedCommand {
@@ -226,7 +247,7 @@ class Seatbelt implements Sandbox {
     });
     const plan: SandboxPlan = {
       rules: [
-        // Nothing private can be laid over these: they are read-only there, as everything is.
+        // Seatbelt cannot replace a directory by a private one. These stay read-only, as everything is.
         ...rules.filter(({ kind }) => kind !== 'private'),
         ...places.missing.map((path) => ({ kind: 'absent', path }) as const),
       ],
@@ -246,15 +267,14 @@ class Seatbelt implements Sandbox {
     };
   }
 
-  private async tryOut(): Promise<SandboxState> {
+  protected async test(): Promise<SandboxState> {
     const hint = 'it comes with macOS; look at /usr/bin';
     try {
       accessSync(SANDBOX_EXEC, constants.X_OK);
     } catch (thrown) {
       return { on: false, because: `sandbox-exec can't be run: ${errorMessage(thrown)}`, hint };
     }
-    const [home = '/'] = this.settings.hostPaths.homes;
-    const result = await tested((command) => this.confined(command, null), home);
+    const result = await this.runSelfTest();
     if (result.ok) return { on: true, kind: 'seatbelt' };
     if (result.started) return { on: false, ...leaky(result.said) };
     return {
@@ -262,30 +282,6 @@ class Seatbelt implements Sandbox {
       because: `sandbox-exec does not work here (${oneLine(result.said)})`,
       hint,
     };
-  }
-}
-
-type Confine = (command: CommandToConfine) => ConfinedCommand;
-
-/**
- * The self-test is repeated because a file that is to be hidden may disappear while the sandbox is being set
- * up. One such failure does not show that the sandbox does not work.
- */
-const MOST_TRIES = 4;
-
-async function tested(confine: Confine, home: string): ReturnType<typeof testSandbox> {
-  for (let tries = 1; ; tries += 1) {
-    const result = await testedOnce(confine, home);
-    if (result.ok || result.started || tries === MOST_TRIES) return result;
-  }
-}
-
-async function testedOnce(confine: Confine, home: string): ReturnType<typeof testSandbox> {
-  try {
-    return await testSandbox(confine, home);
-  } catch (thrown) {
-    // No place for the test, no process to be had: whatever it is, nothing was shown to hold.
-    return { ok: false, started: false, said: errorMessage(thrown) };
   }
 }
 

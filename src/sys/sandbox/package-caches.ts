@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
+import { lstatIfPresent } from '../files/path-lookup.ts';
 import type { Environment } from '../env.ts';
 
 /** Settings for the caches of package managers in commands. */
@@ -113,8 +114,7 @@ function sharedPlaces({ home, environment }: CacheSettings): CacheLocations {
 }
 
 function isDirectory(path: string): boolean {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  return stats?.isDirectory() === true;
+  return lstatIfPresent(path)?.isDirectory() === true;
 }
 
 /** Returns null if the directory is missing or cannot be created, or if others could change its content. */

@@ -41,7 +41,7 @@ export interface SandboxPlan {
 const STRENGTH: readonly PathRule['kind'][] = [
   'private',
   'shown',
-  // A root can't be moved away as it is.
+  // A writable root is a mount, so it cannot be moved in any case.
   'held',
   'writable',
   'protected',
@@ -65,7 +65,7 @@ export function layerRules(rules: readonly PathRule[]): readonly PathRule[] {
 }
 
 function wayTo({ kind, path }: PathRule, laid: readonly PathRule[]): readonly PathRule[] {
-  // What is not there has nothing that could be moved away.
+  // For a path that does not exist, nothing could be moved.
   if (WRITABLE.has(kind) || kind === 'absent') return [];
   const above = holding(parentOf(path) ?? '/', laid);
   if (above === undefined || !WRITABLE.has(above.kind)) return [];

@@ -31,7 +31,7 @@ function seatbeltProfile({ rules, network }: SandboxPlan): string {
     '(deny file-write*)',
     `(allow file-write* ${devices} (subpath (param "PATH_0")))`,
     ...(network ? [] : ['(deny network*)']),
-    // Of other programs it can neither look into one nor end it.
+    // The command can neither inspect nor end programs outside its sandbox.
     '(deny process-info* (target others))',
     '(allow process-info* (target same-sandbox))',
     '(deny signal)',
@@ -47,7 +47,7 @@ function ruleLines({ kind }: PathRule, path: string): readonly string[] {
     case 'held':
       return [
         `(allow file-read* file-write* (subpath ${path}))`,
-        // Moved away, it would take along what is protected in it.
+        // The directory must not be moved, because its protected entries would move along.
         `(deny file-write-unlink (literal ${path}))`,
       ];
     case 'shown':

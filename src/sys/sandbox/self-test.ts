@@ -52,8 +52,8 @@ export async function testSandbox(
   const canary = join(home, `.muster-sandbox-test-${newId()}`);
   let server: Server | undefined;
   try {
-    const [inside, outside] = ['inside', 'outside'].map((name) => join(place, name));
-    if (inside === undefined || outside === undefined) throw new Error('unreachable');
+    const inside = join(place, 'inside');
+    const outside = join(place, 'outside');
     makeUserOnlyDirectory(inside);
     makeUserOnlyDirectory(outside);
     server = await listen();

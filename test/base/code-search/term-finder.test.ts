@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readQuery, type QueryTerm } from '../../../src/base/code-search/query.ts';
-import { TermFinder } from '../../../src/base/code-search/term-finder.ts';
-import { isToken, stemsOf } from '../../../src/base/code/tokens.ts';
+import { isToken, stemsOf, TermFinder } from '../../../src/base/code-search/term-finder.ts';
 
 /** Counts by taking every token of the text apart. */
 function expectedCounts(text: string, terms: readonly QueryTerm[]): readonly number[] {

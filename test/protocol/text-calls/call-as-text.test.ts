@@ -1,9 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toolCalledInText, findTextCall } from '../../../src/protocol/text-calls/call-as-text.ts';
+import { findTextCall } from '../../../src/protocol/text-calls/call-as-text.ts';
 import { CALL_FORMS } from '../../../src/protocol/text-calls/forms.ts';
 
 const TOOLS = ['Bash', 'Read', 'mcp__files__list'];
+
+/** Returns the tool that the text calls; null if it calls none. */
+function calledTool(text: string, tools: readonly string[]): string | null {
+  return findTextCall(text, tools)?.tool ?? null;
+}
+
 const ARGUMENTS = '{"file_path": "a.txt"}';
 const CALL = `{"name": "Read", "arguments": ${ARGUMENTS}}`;
 const DSML = '｜DSML｜';
@@ -92,53 +98,49 @@ describe.each(EXAMPLES)('the form of %s', (form, example) => {
   });
 
   it('is one after a thought', () => {
-    expect(toolCalledInText(`<think>\nI need it. \`\`\`\n</think>\n\n${example}`, TOOLS)).toBe(
-      'Read',
-    );
-    expect(toolCalledInText(`I need it.\n</think>\n${example}<|im_end|>\n`, TOOLS)).toBe('Read');
+    expect(calledTool(`<think>\nI need it. \`\`\`\n</think>\n\n${example}`, TOOLS)).toBe('Read');
+    expect(calledTool(`I need it.\n</think>\n${example}<|im_end|>\n`, TOOLS)).toBe('Read');
   });
 
   it('is none of a tool that the task does not have', () => {
-    expect(toolCalledInText(example, ['Bash'])).toBe(null);
+    expect(calledTool(example, ['Bash'])).toBe(null);
   });
 
   it('is none where the answer goes on after it', () => {
-    expect(toolCalledInText(`${example}\n\nis how such a call looks.`, TOOLS)).toBe(null);
-    expect(toolCalledInText(`${example}\nAnd that was (nearly) it >`, TOOLS)).toBe(null);
+    expect(calledTool(`${example}\n\nis how such a call looks.`, TOOLS)).toBe(null);
+    expect(calledTool(`${example}\nAnd that was (nearly) it >`, TOOLS)).toBe(null);
   });
 
   it('is none in a code block, in code or in a quotation', () => {
-    expect(toolCalledInText(`It has:\n\n~~~text\n${example}\n~~~`, TOOLS)).toBe(null);
-    expect(toolCalledInText(`It has:\n\n\`\`\`\`\n${example}\n\`\`\`\``, TOOLS)).toBe(null);
-    expect(toolCalledInText(`It has:\n\n\`\`\`\`\n${example}`, TOOLS)).toBe(null);
-    expect(toolCalledInText(`It wrote \`${example}\``, TOOLS)).toBe(null);
-    expect(toolCalledInText(`It wrote "${example}"`, TOOLS)).toBe(null);
-    expect(toolCalledInText(`It wrote (${example})`, TOOLS)).toBe(null);
-    expect(toolCalledInText(`It wrote:\n\n${example.replaceAll(/^/gm, '> ')}`, TOOLS)).toBe(null);
-    expect(toolCalledInText(`It wrote:\n\n${example.replaceAll(/^/gm, '    ')}`, TOOLS)).toBe(null);
+    expect(calledTool(`It has:\n\n~~~text\n${example}\n~~~`, TOOLS)).toBe(null);
+    expect(calledTool(`It has:\n\n\`\`\`\`\n${example}\n\`\`\`\``, TOOLS)).toBe(null);
+    expect(calledTool(`It has:\n\n\`\`\`\`\n${example}`, TOOLS)).toBe(null);
+    expect(calledTool(`It wrote \`${example}\``, TOOLS)).toBe(null);
+    expect(calledTool(`It wrote "${example}"`, TOOLS)).toBe(null);
+    expect(calledTool(`It wrote (${example})`, TOOLS)).toBe(null);
+    expect(calledTool(`It wrote:\n\n${example.replaceAll(/^/gm, '> ')}`, TOOLS)).toBe(null);
+    expect(calledTool(`It wrote:\n\n${example.replaceAll(/^/gm, '    ')}`, TOOLS)).toBe(null);
   });
 
   it('is none where it is cut off in its arguments', () => {
     const value = example.indexOf('a.txt');
     const cut = value === -1 ? example.indexOf('a}.txt') : value;
     for (const end of ['', '>', '}', ')', '`', '\n```']) {
-      expect(toolCalledInText(`${example.slice(0, cut)}${end}`, TOOLS)).toBe(null);
+      expect(calledTool(`${example.slice(0, cut)}${end}`, TOOLS)).toBe(null);
     }
   });
 });
 
 describe.each(PARTS)('the form of %s, as the end of an answer,', (_, example) => {
   it('is a call after a sentence', () => {
-    expect(toolCalledInText(`I will read the file.\n\n${example}\n`, TOOLS)).toBe('Read');
-    expect(toolCalledInText(`I saw \`<tool_call>\` there.\n${example}`, TOOLS)).toBe('Read');
-    expect(toolCalledInText(`Like this:\n\`\`\`json\n${CALL}\n\`\`\`\n${example}`, TOOLS)).toBe(
-      'Read',
-    );
+    expect(calledTool(`I will read the file.\n\n${example}\n`, TOOLS)).toBe('Read');
+    expect(calledTool(`I saw \`<tool_call>\` there.\n${example}`, TOOLS)).toBe('Read');
+    expect(calledTool(`Like this:\n\`\`\`json\n${CALL}\n\`\`\`\n${example}`, TOOLS)).toBe('Read');
   });
 
   it('is a call if there are two', () => {
-    expect(toolCalledInText(`Both:\n${example}\n${example}`, TOOLS)).toBe('Read');
-    expect(toolCalledInText(`One.\n${example}\nAnd one more.\n${example}`, TOOLS)).toBe('Read');
+    expect(calledTool(`Both:\n${example}\n${example}`, TOOLS)).toBe('Read');
+    expect(calledTool(`One.\n${example}\nAnd one more.\n${example}`, TOOLS)).toBe('Read');
   });
 });
 
@@ -210,7 +212,7 @@ it.each([
   ],
   ['JSON in a tool_call block', `So:\n\`\`\`tool_call\n${CALL}\n\`\`\``, 'Read'],
 ])('%s: a call', (_, text, tool) => {
-  expect(toolCalledInText(text, TOOLS)).toBe(tool);
+  expect(calledTool(text, TOOLS)).toBe(tool);
 });
 
 it.each([
@@ -236,7 +238,7 @@ it.each([
   ['a thought', `<think>\n<tool_call>${CALL}</tool_call>\n</think>`],
   ['a thought before an answer', `<think>\n<tool_call>${CALL}</tool_call>\n</think>\nDone (all).`],
 ])('%s is none', (_, text) => {
-  expect(toolCalledInText(text, TOOLS)).toBe(null);
+  expect(calledTool(text, TOOLS)).toBe(null);
 });
 
 const WORDS = fc.constantFrom(
@@ -277,7 +279,7 @@ it('is never prose, whatever markup it names', () => {
       fc.array(WORDS, { maxLength: 30 }),
       fc.constantFrom('.', ' done.', '!', ' `x`', ' (x)', ' x}', ' x>', ' [x]'),
       (words, end) => {
-        expect(toolCalledInText(`${words.join(' ')}${end}`, TOOLS)).toBe(null);
+        expect(calledTool(`${words.join(' ')}${end}`, TOOLS)).toBe(null);
       },
     ),
   );
@@ -287,7 +289,7 @@ it('is found after any prose that opens no code block', () => {
   const prose = fc.array(fc.lorem({ mode: 'sentences' }), { maxLength: 5 });
   fc.assert(
     fc.property(prose, fc.constantFrom(...PARTS), (sentences, [, example]) => {
-      expect(toolCalledInText(`${sentences.join('\n\n')}\n${example}`, TOOLS)).toBe('Read');
+      expect(calledTool(`${sentences.join('\n\n')}\n${example}`, TOOLS)).toBe('Read');
     }),
   );
 });
@@ -317,6 +319,6 @@ it.each([
 ])('is looked for in a million characters of %s at once', (_, part) => {
   for (const before of ['', part.trim() === '' ? '<|channel|>commentary to=Read' : `${part}{"`]) {
     const text = `${before}${part.repeat(Math.floor(999_900 / part.length))}x>`;
-    expect(toolCalledInText(text, TOOLS)).toBe(null);
+    expect(calledTool(text, TOOLS)).toBe(null);
   }
 });

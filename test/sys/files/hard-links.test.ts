@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { isInGitDirectory } from '../../../src/sys/git/git-directory.ts';
+import { isInGitDirectory } from '../../../src/sys/git/control-paths.ts';
 import { pathHasSuspiciousLinks } from '../../../src/sys/files/hard-links.ts';
 import { openFileInRoots } from '../../../src/sys/files/open-in-roots.ts';
 import { tempDirectory } from '../temp.ts';

@@ -18,7 +18,7 @@ import { resolveInRoots } from '../../../src/sys/files/real-path.ts';
 import { isSecretPath } from '../../../src/sys/files/secret-paths.ts';
 import { buildCommandEnvironment } from '../../../src/sys/processes/command-environment.ts';
 import { buildGitEnvironment } from '../../../src/sys/git/git-environment.ts';
-import { UNATTENDED } from '../../../src/sys/processes/unattended-environment.ts';
+import { UNATTENDED } from '../../../src/sys/processes/command-environment.ts';
 import { tempDirectory } from '../temp.ts';
 
 test.each([

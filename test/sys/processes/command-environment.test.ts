@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildNetworkEnvironment } from '../../../src/sys/processes/network-environment.ts';
+import { buildNetworkEnvironment } from '../../../src/sys/processes/command-environment.ts';
 
 const OWN = {
   SSL_CERT_FILE: '/etc/ca.pem',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { isContainer, addContainerHint } from '../../../src/sys/sandbox/container.ts';
 import {
+  isContainer,
+  addContainerHint,
   diagnoseBubblewrapFailure,
   diagnoseMissingBubblewrap,
 } from '../../../src/sys/sandbox/diagnosis.ts';

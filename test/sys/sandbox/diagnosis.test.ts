@@ -3,7 +3,7 @@ import {
   diagnoseBubblewrapFailure,
   diagnoseMissingBubblewrap,
 } from '../../../src/sys/sandbox/diagnosis.ts';
-import { parseSocketTable } from '../../../src/sys/sandbox/host-sockets.ts';
+import { parseSocketTable } from '../../../src/sys/sandbox/access-rules.ts';
 import { parseMonitorReport } from '../../../src/sys/sandbox/monitor-script.ts';
 
 const FACTS = {

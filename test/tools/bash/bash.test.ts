@@ -2,8 +2,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { findProcesses } from '../../../src/sys/processes/process-table.ts';
-import { buildNetworkEnvironment } from '../../../src/sys/processes/network-environment.ts';
-import { UNATTENDED } from '../../../src/sys/processes/unattended-environment.ts';
+import { buildNetworkEnvironment } from '../../../src/sys/processes/command-environment.ts';
+import { UNATTENDED } from '../../../src/sys/processes/command-environment.ts';
 import { needs } from '../../needs.ts';
 import { makeWorkspace } from '../workspace.ts';
 

@@ -1,26 +1,18 @@
 import type { QuarantinedEntry } from '../../../base/cleanup-result.ts';
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isJsonObject } from '../../../base/json.ts';
+import { isJsonObject, type JsonObject } from '../../../base/json.ts';
+import { parseJsonLine } from '../../../base/jsonl.ts';
 import { systemErrorCode } from '../../../base/errors.ts';
 import { newId } from '../../../base/ids.ts';
-import { lstatIfPresent } from '../../files/path-lookup.ts';
+import { directoryNames, lstatIfPresent, readTextIfPresent } from '../../files/path-lookup.ts';
+import { readStartTime } from '../../processes/process-table.ts';
 import { NewEntries, type ProtectedPathState } from './new-entries.ts';
-import type { ProtectedFileBackup } from './file-backup.ts';
-import { serializeBackup, parseBackup } from './opened-record.ts';
+import { ProtectedFileBackup } from './file-backup.ts';
+import type { EntryContent } from './file-content.ts';
 
 /** `PID-STARTTIME-ID`. The start time tells apart processes that had the same pid. */
 const RECORD = /^(\d+)-(\d+)-[a-z0-9]+$/;
-const START_TIME_FIELD = 22;
 const TOUCH_MS = 1_000;
 /**
  * Entries that were created later than this after the last update of a record were not created by its command.
@@ -74,7 +66,7 @@ export class CommandRecords {
         try {
           writeRecord(path, { ...record, accepted: [...files] });
         } catch (thrown) {
-          // The disk is full, or the note was removed by hand: what is left of it still holds.
+          // The disk is full, or somebody removed the record. Its remaining content is still valid.
           if (systemErrorCode(thrown) === undefined) throw thrown;
         }
       },
@@ -89,9 +81,9 @@ export class CommandRecords {
   sweep(keepIn: string | null): readonly QuarantinedEntry[] {
     const { directory } = this;
     if (directory === null) return [];
-    return namesOf(directory).flatMap((name) => {
+    return directoryNames(directory).flatMap((name) => {
       const [, pid, startTime] = RECORD.exec(name) ?? [];
-      if (pid === undefined || startTimeOf(Number(pid)) === startTime) return [];
+      if (pid === undefined || String(readStartTime(Number(pid))) === startTime) return [];
       const path = join(directory, name);
       const removed = sweepRecord(path, keepIn);
       rmSync(path, { force: true });
@@ -120,14 +112,10 @@ function sweepRecord(path: string, keepIn: string | null): readonly QuarantinedE
   return [...(opened?.removed ?? []), ...entries.settleNow(isOfCommand)];
 }
 
-function readRecord(path: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    return isJsonObject(value) ? value : null;
-  } catch {
-    // Its owner was killed while it wrote it: its command had not begun.
-    return null;
-  }
+/** Returns null for an incomplete record: its owner was killed while writing it, before the command began. */
+function readRecord(path: string): JsonObject | null {
+  const value = parseJsonLine(readTextIfPresent(path) ?? '');
+  return isJsonObject(value) ? value : null;
 }
 
 function placesOf({ missing, present }: Readonly<Record<string, unknown>>): ProtectedPathState {
@@ -158,7 +146,7 @@ function touch(path: string): void {
   try {
     utimesSync(path, now, now);
   } catch (thrown) {
-    // It was removed by hand, or the disk can't be written to any more.
+    // Somebody removed the record, or the disk cannot be written to any more.
     if (systemErrorCode(thrown) === undefined) throw thrown;
   }
 }
@@ -168,29 +156,42 @@ let own: string | null | undefined;
 /** Returns the beginning of the names of this process's records; null without /proc. */
 function ownName(): string | null {
   if (own === undefined) {
-    const startTime = startTimeOf(process.pid);
+    const startTime = readStartTime(process.pid);
     own = startTime === undefined ? null : `${process.pid}-${startTime}`;
   }
   return own;
 }
 
-/** Ticks from boot, of proc(5); undefined where there is no such process. */
-function startTimeOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The second field is a name in brackets that may hold anything.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_TIME_FIELD - 3];
-  } catch {
-    // Ended, or no /proc.
-    return undefined;
-  }
+/** Converts a backup to JSON data from which another process can restore the files. */
+function serializeBackup(opened: ProtectedFileBackup): unknown {
+  const files = [...opened.files()].map(({ path, kind, mode, content }) => {
+    return { path, kind, mode, content: content.toString('base64') };
+  });
+  return { places: opened.paths, files };
 }
 
-function namesOf(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    // Nobody has written one yet.
-    return [];
-  }
+/** Reads a backup from a record; null if there is none. `directory`: the directory for quarantined files. */
+function parseBackup(value: unknown, directory: string | null): ProtectedFileBackup | null {
+  if (!isJsonObject(value) || !isJsonObject(value['places'])) return null;
+  const { trees, configurations, links } = value['places'];
+  const places = {
+    trees: strings(trees),
+    configurations: strings(configurations),
+    links: strings(links),
+  };
+  const files = Array.isArray(value['files']) ? value['files'].flatMap(fileOf) : [];
+  return new ProtectedFileBackup(
+    places,
+    new Map(files.map((file) => [file.path, file])),
+    directory,
+  );
+}
+
+function fileOf(value: unknown): readonly EntryContent[] {
+  if (!isJsonObject(value)) return [];
+  const { path, kind, mode, content } = value;
+  const isFile =
+    typeof path === 'string' && typeof mode === 'number' && typeof content === 'string';
+  if (!isFile || (kind !== 'file' && kind !== 'link')) return [];
+  return [{ path, kind, mode, content: Buffer.from(content, 'base64') }];
 }

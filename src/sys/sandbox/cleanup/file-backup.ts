@@ -9,19 +9,15 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import { atScopeEnd } from '../../../base/at-scope-end.ts';
 import { errorMessage, systemErrorCode } from '../../../base/errors.ts';
 import { newId } from '../../../base/ids.ts';
 import { addsOnlyHarmlessSettings } from '../../git/config-check.ts';
 import { holdDirectory } from '../../files/held-directory.ts';
 import { isOwnWrite } from '../../files/own-writes.ts';
 import { isInside } from '../../files/paths.ts';
-import { readEntryContent, type EntryContent } from './file-content.ts';
-import {
-  existsWithoutLinks,
-  findFirstLink,
-  readDirectoryNames,
-  lstatIfPresent,
-} from '../../files/path-lookup.ts';
+import { listFilesBelow, readEntryContent, type EntryContent } from './file-content.ts';
+import { existsWithoutLinks, findFirstLink, lstatIfPresent } from '../../files/path-lookup.ts';
 import type { FindCommitted } from './new-entries.ts';
 import { quarantineEntry } from './quarantine.ts';
 
@@ -133,7 +129,7 @@ export class ProtectedFileBackup {
   }
 
   private restore(paths: readonly string[]): Restored {
-    // What lies above goes first: a link in the place of a directory would lead elsewhere.
+    // Parents are removed before their children, because a link in place of a parent would lead elsewhere.
     const removed = paths
       .toSorted((one, other) => one.length - other.length)
       .flatMap((path) =>
@@ -153,25 +149,16 @@ export class ProtectedFileBackup {
 }
 
 function filesOf({ trees, configurations, links }: GitWritablePaths): Files | null {
+  const found = listFilesBelow([...trees, ...configurations, ...links], MOST_FILES);
   const files = new Map<string, EntryContent>();
-  const waiting = [...trees, ...configurations, ...links];
   let bytes = 0;
-  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    const stats = lstatIfPresent(path);
-    if (stats === undefined) continue;
-    if (stats.isDirectory()) {
-      const names = readDirectoryNames(path);
-      if (names === null) return null;
-      waiting.push(...names.map((name) => join(path ?? '', name)));
-    } else {
-      const file = readEntryContent(path);
-      if (file === null) return null;
-      files.set(path, file);
-      bytes += file.content.length;
-    }
-    if (files.size + waiting.length > MOST_FILES || bytes > MOST_BYTES) return null;
+  for (const { path } of found ?? []) {
+    const file = readEntryContent(path);
+    bytes += file?.content.length ?? 0;
+    if (file === null || bytes > MOST_BYTES) return null;
+    files.set(path, file);
   }
-  return files;
+  return found === null ? null : files;
 }
 
 /** Tells whether the working tree that a submodule's configuration names lies in the enclosing repository. */
@@ -199,22 +186,15 @@ function problemOf(putBack: () => void): string | null {
 
 /** Writes a file without following links above it, because git may have created one there. */
 function write({ path, kind, content, mode }: EntryContent): void {
-  const parent = holdDirectory('/', dirname(path), { create: true });
-  try {
-    const draft = parent.at(`${basename(path)}.${newId()}`);
-    if (kind === 'link') symlinkSync(content, draft);
-    else {
-      const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-      const file = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-      try {
-        for (let at = 0; at < content.length;) at += writeSync(file, content, at);
-        fchmodSync(file, mode);
-      } finally {
-        closeSync(file);
-      }
-    }
-    renameSync(draft, parent.at(basename(path)));
-  } finally {
-    parent.close();
+  using parent = holdDirectory('/', dirname(path), { create: true });
+  const draft = parent.at(`${basename(path)}.${newId()}`);
+  if (kind === 'link') symlinkSync(content, draft);
+  else {
+    const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+    const file = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    using _close = atScopeEnd(() => closeSync(file));
+    for (let at = 0; at < content.length;) at += writeSync(file, content, at);
+    fchmodSync(file, mode);
   }
+  renameSync(draft, parent.at(basename(path)));
 }

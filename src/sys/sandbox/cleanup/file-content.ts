@@ -1,7 +1,8 @@
-import { readlinkSync } from 'node:fs';
+import { readlinkSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
 import { systemErrorCode } from '../../../base/errors.ts';
 import { readGitFile } from '../../git/read-git-file.ts';
-import { lstatIfPresent } from '../../files/path-lookup.ts';
+import { lstatIfPresent, readDirectoryNames } from '../../files/path-lookup.ts';
 
 /** The content of a file or a symbolic link, as far as git stores it. */
 export interface EntryContent {
@@ -14,6 +15,13 @@ export interface EntryContent {
   readonly mode: number;
 }
 
+/** A file or link that exists. */
+export interface ExistingFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly stats: Stats;
+}
+
 const MAX_BYTES = 8 * 1024 * 1024;
 const PERMISSIONS = 0o777;
 
@@ -21,7 +29,7 @@ const PERMISSIONS = 0o777;
 export function readEntryContent(path: string): EntryContent | null {
   const stats = lstatIfPresent(path);
   if (stats?.isSymbolicLink() === true) {
-    const content = leadsTo(path);
+    const content = linkTarget(path);
     return content === null ? null : { path, kind: 'link', content, mode: 0 };
   }
   const content = stats?.isFile() === true ? readGitFile(path, MAX_BYTES) : null;
@@ -29,12 +37,34 @@ export function readEntryContent(path: string): EntryContent | null {
   return { path, kind: 'file', content, mode: stats.mode & PERMISSIONS };
 }
 
-function leadsTo(link: string): Buffer | null {
+function linkTarget(link: string): Buffer | null {
   try {
     return readlinkSync(link, { encoding: 'buffer' });
   } catch (thrown) {
-    // A command in the background has put something else there.
+    // A command in the background has replaced the link.
     if (systemErrorCode(thrown) === undefined) throw thrown;
     return null;
   }
+}
+
+/**
+ * Lists the files and links at or below the paths. Returns null if there are more than `most`, or if a directory
+ * cannot be listed. Missing paths are left out.
+ */
+export function listFilesBelow(
+  paths: readonly string[],
+  most: number,
+): readonly ExistingFile[] | null {
+  const files: ExistingFile[] = [];
+  const waiting = [...paths];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const stats = lstatIfPresent(path);
+    if (stats?.isDirectory() === true) {
+      const names = readDirectoryNames(path);
+      if (names === null) return null;
+      waiting.push(...names.map((name) => join(path ?? '', name)));
+    } else if (stats !== undefined) files.push({ path, stats });
+    if (files.length + waiting.length > most) return null;
+  }
+  return files;
 }

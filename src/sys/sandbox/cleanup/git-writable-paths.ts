@@ -1,4 +1,5 @@
 import { delimiter, join } from 'node:path';
+import { listNames } from '../../../base/text.ts';
 import { readGitConfiguration } from '../../git/configuration.ts';
 import { findUnsafeSetting } from '../../git/config-check.ts';
 import { findLocalRepository, readRemoteUrls } from '../../git/remotes.ts';
@@ -13,11 +14,11 @@ import { isWritable, type PathRule } from '../plan.ts';
 
 /** Settings that name no program and are common in repositories with submodules. */
 const OF_SUBMODULES = new Set(
-  [
-    'submodule.url submodule.active submodule.alternatelocation submodule.alternateerrorstrategy',
-    'core.worktree core.sparsecheckout core.sparsecheckoutcone',
-    'extensions.partialclone remote.promisor remote.partialclonefilter',
-  ].flatMap((names) => names.split(' ')),
+  listNames(`
+    submodule.url submodule.active submodule.alternatelocation submodule.alternateerrorstrategy
+    core.worktree core.sparsecheckout core.sparsecheckoutcone extensions.partialclone
+    remote.promisor remote.partialclonefilter
+  `),
 );
 /** Programs that git runs for files because of their attributes. */
 const BY_ATTRIBUTE =

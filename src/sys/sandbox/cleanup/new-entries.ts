@@ -1,16 +1,15 @@
 import type { QuarantinedEntry, CleanupResult } from '../../../base/cleanup-result.ts';
-import type { Stats } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isPlainRepository } from '../../git/plain-repository.ts';
 import { isOwnWrite } from '../../files/own-writes.ts';
 import { isProtectedName } from '../../files/protected-names.ts';
-import { readEntryContent, type EntryContent } from './file-content.ts';
 import {
-  findFirstLink,
-  lstatIfPresent,
-  readDirectoryNames,
-  directoryNames,
-} from '../../files/path-lookup.ts';
+  listFilesBelow,
+  readEntryContent,
+  type EntryContent,
+  type ExistingFile,
+} from './file-content.ts';
+import { findFirstLink, lstatIfPresent, directoryNames } from '../../files/path-lookup.ts';
 import { quarantineEntry } from './quarantine.ts';
 
 /** The protected paths that existed and that did not exist when a command began. Absolute real paths. */
@@ -108,13 +107,13 @@ export class NewEntries {
         .filter((name) => isProtectedName(name) && !names.has(name))
         .map((name) => join(directory, name)),
     );
-    // No link was in the way before: what is reached through one lies elsewhere, and only the link is new.
+    // There was no link above these paths before. Behind a new one lies another place, so only the link is new.
     const made = missing
       .filter((path) => lstatIfPresent(path) !== undefined)
       .map((path) => findFirstLink(path) ?? path);
     const paths = new Set([...made, ...named.filter((path) => findFirstLink(path) === undefined)]);
     return [...paths].flatMap((path) => {
-      const files = filesOf(path);
+      const files = listFilesBelow([path], MOST_FILES);
       return files?.length === 0 && lstatIfPresent(path) === undefined ? [] : [{ path, files }];
     });
   }
@@ -122,25 +121,16 @@ export class NewEntries {
   private remove({ path, files }: NewEntry): readonly QuarantinedEntry[] {
     if (basename(path) === '.git' && isPlainRepository(path)) return [];
     const stays = files?.filter((file) => this.mayStay(file)) ?? [];
-    if (files === null || stays.length === 0) return this.putAside(path);
-    return files
-      .filter((file) => !stays.includes(file))
-      .flatMap((file) => this.putAside(file.path));
+    const removed =
+      files === null || stays.length === 0
+        ? [path]
+        : files.filter((file) => !stays.includes(file)).map((file) => file.path);
+    return removed.flatMap((each) => quarantineEntry(each, this.directory) ?? []);
   }
 
-  private mayStay({ path, stats }: NewFile): boolean {
+  private mayStay({ path, stats }: ExistingFile): boolean {
     return this.accepted.get(path) === stats.ctimeMs || isOwnWrite(path, stats);
   }
-
-  private putAside(path: string): readonly QuarantinedEntry[] {
-    const removed = quarantineEntry(path, this.directory);
-    return removed === null ? [] : [removed];
-  }
-}
-
-interface NewFile {
-  readonly path: string;
-  readonly stats: Stats;
 }
 
 interface NewEntry {
@@ -148,21 +138,5 @@ interface NewEntry {
   /**
    * The file itself, or all files below a directory; null if there are too many or some cannot be inspected.
    */
-  readonly files: readonly NewFile[] | null;
-}
-
-function filesOf(top: string): readonly NewFile[] | null {
-  const files: NewFile[] = [];
-  const waiting = [top];
-  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    const stats = lstatIfPresent(path);
-    if (stats === undefined) continue;
-    if (stats.isDirectory()) {
-      const names = readDirectoryNames(path);
-      if (names === null) return null;
-      waiting.push(...names.map((name) => join(path ?? top, name)));
-    } else files.push({ path, stats });
-    if (files.length > MOST_FILES || waiting.length > MOST_FILES) return null;
-  }
-  return files;
+  readonly files: readonly ExistingFile[] | null;
 }

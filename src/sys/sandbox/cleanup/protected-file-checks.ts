@@ -1,14 +1,20 @@
-import type { CleanupResult } from '../../../base/cleanup-result.ts';
-import { join } from 'node:path';
+import type { CleanupResult, QuarantinedEntry } from '../../../base/cleanup-result.ts';
+import { join, relative } from 'node:path';
+import { existsWithoutLinks } from '../../files/path-lookup.ts';
+import { isInside } from '../../files/paths.ts';
+import { hashContent } from '../../files/read-file.ts';
+import { findCommittedFiles, type StoredFile } from '../../git/committed-files.ts';
+import { hashGitObject } from '../../git/object-reader.ts';
 import { findRepository, type Repository } from '../../git/repository.ts';
-import { selectCommitted } from './committed-entries.ts';
-import { KnownFileStates } from './known-files.ts';
 import { NewEntries, type FindCommitted, type ProtectedPathState } from './new-entries.ts';
-import { NewSubmodules } from './new-modules.ts';
+import { listSubmoduleRepositories } from '../git-rules.ts';
 import type { ProtectedFileBackup } from './file-backup.ts';
+import type { EntryContent } from './file-content.ts';
+import { runsNoPrograms } from './git-writable-paths.ts';
+import { quarantineEntry } from './quarantine.ts';
 import type { ConfinedCommand } from '../sandbox.ts';
-import { findTrustedProgram } from '../../processes/trusted-program.ts';
-import { TrustedTips } from './trusted-tips.ts';
+import { findTrustedProgram } from '../../processes/find-program.ts';
+import { TrustedTips, type TipsAtStart } from './trusted-tips.ts';
 import { CommandRecords } from './command-records.ts';
 
 export const EMPTY_CLEANUP: CleanupResult = { removed: [], fromCommits: [] };
@@ -82,8 +88,8 @@ export class ProtectedFileChecks {
     const use = { roots, isGitAlone: opened !== null };
     const repositories = repositoriesOf(roots);
     const begun = repositories.map((repository) => this.tips.begin(repository, use));
-    const modules = new NewSubmodules(repositories, quarantineDirectory(records));
-    // What runs in the background may have changed what is there a moment ago.
+    const settleModules = watchSubmodules(repositories, quarantineDirectory(records));
+    // Another running command may just have changed these files.
     if (opened !== null && this.running.size === 0) this.ofUser.add(opened.files());
     const committed: FindCommitted = async (files) => {
       const known = this.ofUser.among(files);
@@ -107,7 +113,7 @@ export class ProtectedFileChecks {
         const made = await entries.settle();
         if (made.fromCommits.length > 0 && !isReleased) record.accept(entries.acceptedFiles());
         return {
-          removed: [...changed.removed, ...made.removed, ...modules.settle()],
+          removed: [...changed.removed, ...made.removed, ...settleModules()],
           fromCommits: [...changed.fromCommits, ...made.fromCommits],
           putBack: changed.putBack ?? [],
         };
@@ -118,7 +124,7 @@ export class ProtectedFileChecks {
         this.running.delete(running);
         running.opened?.restoreAll();
         entries.settleNow();
-        modules.settle();
+        settleModules();
         for (const before of begun) this.tips.end(before);
         record.remove();
       },
@@ -133,4 +139,106 @@ function repositoriesOf(roots: readonly string[]): readonly Repository[] {
     if (repository !== undefined) byDirectory.set(repository.gitDirectory, repository);
   }
   return [...byDirectory.values()];
+}
+
+/**
+ * Watches the git directories of a workspace for new repositories of submodules. Git obeys such a repository once a
+ * submodule of its name is set up. Returns a function that quarantines, below `directory`, those that have hooks or
+ * programs and did not exist at the time of this call.
+ */
+function watchSubmodules(
+  repositories: readonly Repository[],
+  directory: string | null,
+): () => readonly QuarantinedEntry[] {
+  const watched = [...new Set(repositories.map(({ commonDirectory }) => commonDirectory))];
+  const before = new Set(watched.flatMap(listSubmoduleRepositories));
+  return () =>
+    watched
+      .flatMap(listSubmoduleRepositories)
+      .filter((path) => !before.has(path))
+      .filter((path) => !runsNoPrograms({ top: path, gitDirectory: path, commonDirectory: path }))
+      .flatMap((path) => quarantineEntry(path, directory) ?? []);
+}
+
+/** The maximum number of remembered states. The oldest are forgotten first. */
+const MOST = 5_000;
+
+/** Earlier states of the user's protected files. Git may bring them back, for example from a stash. */
+class KnownFileStates {
+  private readonly states = new Set<string>();
+
+  add(files: Iterable<EntryContent>): void {
+    for (const file of files) {
+      const state = stateOf(file);
+      this.states.delete(state);
+      this.states.add(state);
+      const [oldest] = this.states;
+      if (this.states.size > MOST && oldest !== undefined) this.states.delete(oldest);
+    }
+  }
+
+  /** Returns the paths of the files that exist in a remembered state. */
+  among(files: readonly EntryContent[]): ReadonlySet<string> {
+    const known = files.filter(
+      (file) => existsWithoutLinks(file.path) && this.states.has(stateOf(file)),
+    );
+    return new Set(known.map(({ path }) => path));
+  }
+}
+
+/**
+ * Identifies the state of a file. Like in git, the only part of the mode that counts is whether the file is
+ * executable.
+ */
+function stateOf({ path, kind, content, mode }: EntryContent): string {
+  return [hashContent(content), kind, mode & 0o100, path].join(' ');
+}
+
+const EXECUTABLE = 0o100;
+
+/**
+ * Returns the paths of the files whose content and mode equal those in a commit that the user or a remote has
+ * made.
+ */
+async function selectCommitted(
+  files: readonly EntryContent[],
+  begun: readonly TipsAtStart[],
+  { tips, git }: { readonly tips: TrustedTips; readonly git: string },
+): Promise<ReadonlySet<string>> {
+  const committed = new Set<string>();
+  for (const before of begun) {
+    const trusted = tips.trustedNow(before);
+    const [first = ''] = trusted;
+    const { top } = before.repository;
+    const pathOf = new Map(
+      files
+        .filter(({ path }) => isInside(top, path) && !isOfGit(relative(top, path)))
+        .map((file) => [storedFile(file, top, first.length), file.path] as const),
+    );
+    const found = await findCommittedFiles(before.repository, trusted, [...pathOf.keys()], { git });
+    for (const file of found) committed.add(pathOf.get(file) ?? '');
+  }
+  return committed;
+}
+
+/**
+ * Tells whether a path lies in a `.git` directory. Git never writes such a file from a commit, though a hostile
+ * commit may contain one.
+ */
+function isOfGit(path: string): boolean {
+  return path.split('/').some((name) => name.toLowerCase() === '.git');
+}
+
+/** Returns the file in the form in which git would store it, if no filter changes it. */
+function storedFile(
+  { path, kind, content, mode }: EntryContent,
+  top: string,
+  idLength: number,
+): StoredFile {
+  const plain = (mode & EXECUTABLE) === 0 ? '100644' : '100755';
+  return {
+    path: relative(top, path),
+    mode: kind === 'link' ? '120000' : plain,
+    id: hashGitObject('blob', content, idLength),
+  };
 }

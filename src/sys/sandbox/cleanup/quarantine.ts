@@ -12,13 +12,14 @@ import {
   rmSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { atScopeEnd } from '../../../base/at-scope-end.ts';
 import { errorMessage, systemErrorCode } from '../../../base/errors.ts';
 import { newId } from '../../../base/ids.ts';
 import { holdDirectory, type HeldDirectory } from '../../files/held-directory.ts';
 
 /** All permissions of the owner. */
 const OWNER = 0o700;
-/** Linux: a descriptor that needs no right to read. */
+/** Linux: opens a descriptor that needs no right to read. */
 const O_PATH = 0o10000000;
 
 /**
@@ -29,12 +30,8 @@ const O_PATH = 0o10000000;
  */
 export function quarantineEntry(path: string, directory: string | null): QuarantinedEntry | null {
   try {
-    const parent = holdDirectory('/', dirname(path));
-    try {
-      return moveOut({ parent, name: basename(path), path }, directory);
-    } finally {
-      parent.close();
-    }
+    using parent = holdDirectory('/', dirname(path));
+    return moveOut({ parent, name: basename(path), path }, directory);
   } catch (thrown) {
     const code = systemErrorCode(thrown);
     if (code === undefined) throw thrown;
@@ -63,7 +60,8 @@ function moveOut({ parent, name, path }: HeldEntry, directory: string | null): Q
   } catch (thrown) {
     if (systemErrorCode(thrown) !== 'EXDEV') throw thrown;
   }
-  // What can't be copied, such as a socket, or the last of a full disk, gets another name beside its own.
+  // The directory is on another file system. If the entry cannot be copied, it keeps a harmless name in its own
+  // directory.
   move(parent.at(beside));
   const from = parent.at(beside);
   try {
@@ -97,11 +95,8 @@ function open(path: string): void {
   if (!lstatSync(path).isDirectory()) return;
   const { O_DIRECTORY, O_NOFOLLOW } = constants;
   const descriptor = openSync(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-  try {
-    chmodSync(`/proc/self/fd/${descriptor}`, fstatSync(descriptor).mode | OWNER);
-  } finally {
-    closeSync(descriptor);
-  }
+  using _close = atScopeEnd(() => closeSync(descriptor));
+  chmodSync(`/proc/self/fd/${descriptor}`, fstatSync(descriptor).mode | OWNER);
 }
 
 /** Returns a name that no program obeys. */

@@ -84,8 +84,8 @@ export class TrustedTips {
   private fetchedByGitAlone({ repository, named }: TipsAtStart): readonly string[] {
     const { made, running, remotes, settings } = this.tipsAt(repository);
     if (![...running].every(({ isGitAlone }) => isGitAlone)) return [];
-    // A new remote may be one that a command has made, and write to the names of another one.
-    if (!isDeepStrictEqual(readRemoteSettings(repository, []), settings)) return [];
+    // A command may have added a remote that writes to the refs of another one.
+    if (!isDeepStrictEqual(readRemoteSettings(repository), settings)) return [];
     return remotes
       .flatMap(({ name, local }) => (local === undefined ? readRemoteTips(repository, name) : []))
       .filter((id) => !named.has(id) && !made.has(id));
@@ -102,7 +102,7 @@ export class TrustedTips {
       remotes: readRemoteUrls(repository, []).map(({ remote, url }) => {
         return { name: remote, local: findLocalRepository(url, top) };
       }),
-      settings: readRemoteSettings(repository, []),
+      settings: readRemoteSettings(repository),
     };
     this.byDirectory.set(commonDirectory, tips);
     return tips;
