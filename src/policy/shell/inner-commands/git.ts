@@ -1,3 +1,4 @@
+import { mapByName } from '../name-table.ts';
 import { readLeadingOptions } from '../options/leading-options.ts';
 import { isOption } from '../options/option-table.ts';
 import type { ShellParser, ShellWord } from '../parsed-line.ts';
@@ -19,35 +20,23 @@ const HARMLESS_SETTING =
   /^(?:color\..+|column\..+|advice\..+|user\.(?:name|email)|core\.(?:quotepath|autocrlf|abbrev|filemode|ignorecase)|log\..+|diff\.(?:renames|algorithm|context|noprefix|mnemonicprefix)|merge\.conflictstyle|init\.defaultbranch|pull\.(?:rebase|ff)|push\.default|rebase\.autosquash|commit\.gpgsign|tag\.gpgsign|rerere\.enabled|status\..+|grep\..+|blame\..+|advice\..+|gc\.auto|fetch\.prune)$/i;
 
 /** Options of subcommands whose value git runs. */
-const EXECUTING_GIT_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['rebase', ['-x', '--exec']],
-  ['difftool', ['-x', '--extcmd']],
-  ['clone', ['-u', '--upload-pack']],
-  ['fetch', ['--upload-pack']],
-  ['pull', ['--upload-pack']],
-  ['ls-remote', ['--upload-pack', '--exec']],
-  ['fetch-pack', ['--upload-pack', '--exec']],
-  ['push', ['--receive-pack', '--exec']],
-  ['send-pack', ['--receive-pack', '--exec']],
-  ['archive', ['--exec']],
-  ['grep', ['-O', '--open-files-in-pager']],
-  ['send-email', ['--smtp-server', '--sendmail-cmd', '--to-cmd', '--cc-cmd', '--header-cmd']],
-  ['instaweb', ['--httpd', '--browser']],
-  ['daemon', ['--access-hook']],
-  [
-    'filter-branch',
-    [
-      '--setup',
-      '--env-filter',
-      '--tree-filter',
-      '--index-filter',
-      '--parent-filter',
-      '--msg-filter',
-      '--commit-filter',
-      '--tag-name-filter',
-    ],
-  ],
-]);
+const EXECUTING_GIT_OPTIONS = mapByName<readonly string[]>({
+  rebase: ['-x', '--exec'],
+  difftool: ['-x', '--extcmd'],
+  clone: ['-u', '--upload-pack'],
+  'fetch, pull': ['--upload-pack'],
+  'ls-remote, fetch-pack': ['--upload-pack', '--exec'],
+  'push, send-pack': ['--receive-pack', '--exec'],
+  archive: ['--exec'],
+  grep: ['-O', '--open-files-in-pager'],
+  'send-email': ['--smtp-server', '--sendmail-cmd', '--to-cmd', '--cc-cmd', '--header-cmd'],
+  instaweb: ['--httpd', '--browser'],
+  daemon: ['--access-hook'],
+  'filter-branch': [
+    '--setup --env-filter --tree-filter --index-filter --parent-filter --msg-filter',
+    '--commit-filter --tag-name-filter',
+  ].flatMap((names) => names.split(' ')),
+});
 
 /** Finds the programs that options before and after git's subcommand name. `bisect run` and `submodule foreach` are handled as wrappers. */
 export const gitRuns: InnerRunFinder = (words, parser) => {
