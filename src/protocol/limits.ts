@@ -8,46 +8,31 @@ export interface LimitRow {
   readonly field: string;
   /** The configuration key that sets the limit. */
   readonly key: string;
-  /** The command line flag that sets this key; null where there is none. */
-  readonly flag: string | null;
+  /** The command line flag that sets this key, if there is one. */
+  readonly flag?: string;
 }
 
 /** All limits that a user can set, by the name under which events and messages report them. */
 export const LIMITS = {
-  max_turns: {
-    scope: 'task',
-    measure: 'turns',
-    field: 'maxTurns',
-    key: 'task_tool.max_turns',
-    flag: null,
-  },
-  max_tokens: {
-    scope: 'task',
-    measure: 'tokens',
-    field: 'maxTokens',
-    key: 'task_tool.max_tokens',
-    flag: null,
-  },
+  max_turns: { scope: 'task', measure: 'turns', field: 'maxTurns', key: 'task_tool.max_turns' },
+  max_tokens: { scope: 'task', measure: 'tokens', field: 'maxTokens', key: 'task_tool.max_tokens' },
   max_cost_usd: {
     scope: 'task',
     measure: 'costUsd',
     field: 'maxCostUsd',
     key: 'task_tool.max_cost_usd',
-    flag: null,
   },
   max_tool_bytes: {
     scope: 'task',
     measure: 'toolBytes',
     field: 'maxToolBytes',
     key: 'task_tool.max_tool_bytes',
-    flag: null,
   },
   task_wall_seconds: {
     scope: 'task',
     measure: 'wallMs',
     field: 'wallMs',
     key: 'task_tool.task_wall_seconds',
-    flag: null,
   },
   tree_tokens: {
     scope: 'tree',
@@ -63,19 +48,12 @@ export const LIMITS = {
     key: 'budget.tree_cost_usd',
     flag: 'max-cost-usd',
   },
-  tree_turns: {
-    scope: 'tree',
-    measure: 'turns',
-    field: 'treeTurns',
-    key: 'budget.tree_turns',
-    flag: null,
-  },
+  tree_turns: { scope: 'tree', measure: 'turns', field: 'treeTurns', key: 'budget.tree_turns' },
   tree_tool_bytes: {
     scope: 'tree',
     measure: 'toolBytes',
     field: 'treeToolBytes',
     key: 'budget.tree_tool_bytes',
-    flag: null,
   },
   tree_wall_seconds: {
     scope: 'tree',
@@ -96,7 +74,6 @@ export const LIMITS = {
     measure: 'commands',
     field: 'maxProcesses',
     key: 'budget.max_processes',
-    flag: null,
   },
 } as const satisfies Readonly<Record<string, LimitRow>>;
 
