@@ -4,8 +4,7 @@ import { readConfigFile } from './file-layer.ts';
 import { projectRoot } from '../sys/files/project-directories.ts';
 import type { ProjectTrust } from '../sys/files/project-file.ts';
 import { EMPTY_LAYER, type Layer } from './layer.ts';
-import { userConfigFile, type UserEnvironment } from './paths.ts';
-import { findConfigFiles } from './find-config-files.ts';
+import { findConfigFiles, userConfigFile, type UserEnvironment } from './paths.ts';
 import { readProjectConfig } from './project-layer.ts';
 import { escapeLine } from './message-text.ts';
 import {

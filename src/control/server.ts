@@ -1,14 +1,17 @@
-import type { ControlRequest, ControlReply } from './protocol.ts';
 import { listenAt, sweepSockets } from './socket-file.ts';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { MusterError } from '../base/errors.ts';
 import { Connection } from './connection.ts';
-import { CONTROL_LIMITS, type ControlLimits } from './limits.ts';
-import { checkPathLength } from './path.ts';
+import {
+  CONTROL_LIMITS,
+  type ControlLimits,
+  type ControlReply,
+  type ControlRequest,
+} from './protocol.ts';
+import { checkPathLength, currentUid } from './path.ts';
 import { makeSocketDirectory } from './socket-directory.ts';
-import { currentUid } from './current-uid.ts';
 
 export interface ControlServerOptions {
   /**

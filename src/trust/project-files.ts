@@ -4,9 +4,8 @@ import { PROJECT_MEMORY_DIRECTORIES } from '../sys/files/memory-directories.ts';
 import type { ProjectFileKind, ProjectFileRequest } from '../sys/files/project-file.ts';
 import { INDEX_NAME } from '../tools/memory/index-file.ts';
 import { projectClaudeFiles } from '../config/claude-files.ts';
-import { findConfigFiles } from '../config/find-config-files.ts';
 import { MAX_SETTINGS_BYTES } from '../config/settings-file.ts';
-import type { UserEnvironment } from '../config/paths.ts';
+import { findConfigFiles, type UserEnvironment } from '../config/paths.ts';
 import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
 import {
   agentEffects,
