@@ -46,7 +46,7 @@ export async function checkSocketDirectory(path: string, uid: number): Promise<v
 }
 
 /**
- * Describes why a directory cannot hold our sockets. The description follows its name. Undefined if it can.
+ * Describes why a directory cannot hold our sockets. The description follows its name. Returns undefined if it can.
  */
 export function directoryProblem(directory: Stats, uid: number): string | undefined {
   if (directory.isSymbolicLink()) return 'is a link';

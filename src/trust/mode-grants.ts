@@ -80,7 +80,7 @@ function ignoredGrant(written: WrittenGrant, reason: string): ConfigNotice {
   return { where: written.source.where, message };
 }
 
-/** Says that a definition asks for a mode that no grant can widen to this one. Null: the grant may have an effect. */
+/** Says that a definition asks for a mode that no grant can widen to this one. Returns null if the grant may have an effect. */
 function grantBeyondDefinition(
   { name, mode: wished }: AgentDefinition,
   mode: PermissionMode,
@@ -91,7 +91,7 @@ function grantBeyondDefinition(
 
 /**
  * A notice that a definition of a project or a plugin has taken the name of the user's own agent, for which alone
- * a grant in a file or a variable holds. Null: the definition asks for no more than it gets without a grant.
+ * a grant in a file or a variable holds. Returns null if the definition asks for no more than it gets without a grant.
  */
 function grantToOtherFile(
   agent: AgentDefinition,

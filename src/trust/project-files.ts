@@ -22,7 +22,7 @@ import { createSearchContext, type SearchContext } from '../agents/loader/search
 
 /** A file of the project that has an effect on Muster if it is trusted. */
 export interface ProjectFile extends ProjectFileRequest {
-  /** Returns what the definitions in the file would do. Absent: it holds no definitions. */
+  /** Returns what the definitions in the file would do. It is absent if the file holds no definitions. */
   readonly grants?: (bytes: Buffer) => Promise<FileEffects>;
   /** Returns the paths of other files that the definitions in it refer to. */
   readonly referencedFiles?: (text: string) => Promise<readonly string[]>;

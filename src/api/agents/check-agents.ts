@@ -28,7 +28,7 @@ import { createModelOutlooks } from './model-outlooks.ts';
 import { findSecrets } from './find-secrets.ts';
 
 export interface CheckAgentsRequest extends AgentsLocation {
-  /** Names of agents and absolute paths of files. Empty: all agents. */
+  /** Names of agents and absolute paths of files. If there are none, all agents are checked. */
   readonly names: readonly string[];
   /** An absolute directory. All agents below it are checked instead of those that can be used. */
   readonly dir?: string;

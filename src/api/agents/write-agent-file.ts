@@ -19,7 +19,7 @@ export interface AgentTarget {
   /** Absolute. It need not exist. */
   readonly directory: string;
   /**
-   * No file outside of this directory is written, not even through a link. Null: the boundary is `directory`.
+   * No file outside of this directory is written, not even through a link. If it is null, the boundary is `directory`.
    */
   readonly boundary: string | null;
   /**

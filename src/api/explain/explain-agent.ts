@@ -60,7 +60,7 @@ export interface AgentExplanation {
     /** Sentences about requested tools that do not exist. */
     readonly unknown: readonly string[];
   };
-  /** Names of the agents to which it may delegate. Empty: it has no Task tool. */
+  /** Names of the agents to which it may delegate. There are none if it has no Task tool. */
   readonly delegatesTo: readonly string[];
   readonly rights: {
     readonly mode: PermissionMode;

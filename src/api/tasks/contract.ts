@@ -106,7 +106,7 @@ export interface Tasks {
   /** Returns the living process that receives a message for a task, or null. */
   processFor(id: string): Promise<TaskOwner | null>;
   /**
-   * Sends a message to a task through the process that owns it or its nearest running ancestor. Null if there is
+   * Sends a message to a task through the process that owns it or its nearest running ancestor. Returns null if there is
    * none.
    */
   tell(id: string, message: TaskMessage): Promise<SentMessage | null>;

@@ -1,15 +1,15 @@
 import { mapByName } from '../name-table.ts';
 import { readLeadingOptions } from '../options/leading-options.ts';
 import { isOption } from '../options/option-table.ts';
-import type { ShellParser, ShellWord } from '../parsed-line.ts';
+import { createLiteralWord, type ShellParser, type ShellWord } from '../parsed-line.ts';
 import {
-  createCommand,
-  createLiteralWord,
   canBeOption,
   createOpenRun,
+  listPossibleCommands,
   parseScriptRun,
+  type InnerRunFinder,
+  type InnerRun,
 } from './inner-run.ts';
-import type { InnerRunFinder, InnerRun } from './inner-run.ts';
 
 /** Settings whose value git runs as a command. */
 const COMMAND_SETTING =
@@ -95,7 +95,7 @@ function findCloneSetting(value: string): ShellWord | undefined {
   return attached === undefined ? undefined : createLiteralWord(attached);
 }
 
-/** Finds the value that a word gives to an option; empty if the value is the next word. Undefined: the word is not this option. */
+/** Finds the value that a word gives to an option; empty if the value is the next word. Returns undefined if the word is not this option. */
 function findGitOptionValue(word: string, option: string): string | undefined {
   if (word === option) return '';
   if (option.startsWith('--')) {
@@ -129,8 +129,4 @@ function findSettingRuns(
     return isOff ? [] : [parseScriptRun(at, [createLiteralWord(command)], parser)];
   }
   return [createOpenRun(at, parser(value).commands)];
-}
-
-function listPossibleCommands(words: readonly ShellWord[]): InnerRun['commands'] {
-  return words.map((_, index) => createCommand(words.slice(index), true));
 }

@@ -1,14 +1,14 @@
 import { mapByName } from '../name-table.ts';
-import type { ShellParser, ShellWord } from '../parsed-line.ts';
+import { createLiteralWord, type ShellParser, type ShellWord } from '../parsed-line.ts';
 import {
   createCommand,
   createHiddenRun,
-  createLiteralWord,
   createOpenRun,
-  parseScriptRun,
   makeOpenEnded,
+  parseScriptRun,
+  type InnerRunFinder,
+  type InnerRun,
 } from './inner-run.ts';
-import type { InnerRunFinder, InnerRun } from './inner-run.ts';
 
 /** `bash -c SCRIPT`. Without -c a shell runs a script file, whose content is not considered, or its standard input. */
 const shellRuns: InnerRunFinder = (words, parser) => {

@@ -1,6 +1,6 @@
 import { mapByName } from '../name-table.ts';
 import { parseOptionTable } from '../options/option-table.ts';
-import { hasOption, parseCommandArguments, type CommandArguments } from './arguments.ts';
+import { hasOption, parseCommandArguments, type ParsedArguments } from './arguments.ts';
 import { quoteShellWord, provenToRead, notProven } from './proof.ts';
 import type { CommandRead, ReadOnlyVerdict, ReadDepth } from './proof.ts';
 import type { ShellWord } from '../parsed-line.ts';
@@ -19,9 +19,9 @@ interface ProgramRule {
   /** Set if the first operand is a pattern, unless one of these options is given. */
   readonly pattern?: { readonly unless: readonly string[] };
   /** True if it reads the working directory if no path is given. */
-  readonly readsHere?: (given: CommandArguments) => boolean;
+  readonly readsHere?: (given: ParsedArguments) => boolean;
   /** Finds any other reason why the program may not only read. */
-  readonly check?: (given: CommandArguments) => string | undefined;
+  readonly check?: (given: ParsedArguments) => string | undefined;
 }
 
 const CHECKSUM: ProgramRule = {
@@ -163,7 +163,7 @@ const PROGRAMS = mapByName<ProgramRule>({
   },
 });
 
-/** Checks a program of the table with the words after it. Undefined: the program is not in the table. */
+/** Checks a program of the table with the words after it. Returns undefined if the program is not in the table. */
 export function checkProgram(
   name: string,
   words: readonly ShellWord[],
@@ -178,7 +178,7 @@ export function checkProgram(
   return checkOperands(rule, parsed);
 }
 
-function checkOperands(rule: ProgramRule, given: CommandArguments): ReadOnlyVerdict {
+function checkOperands(rule: ProgramRule, given: ParsedArguments): ReadOnlyVerdict {
   const paths = listPathOperands(rule, given);
   const extra = rule.most === undefined ? undefined : paths[rule.most];
   if (extra !== undefined) return notProven(`it would write to ${quoteShellWord(extra.text)}`);
@@ -203,7 +203,7 @@ function checkOperands(rule: ProgramRule, given: CommandArguments): ReadOnlyVerd
   }
 }
 
-function listPathOperands(rule: ProgramRule, given: CommandArguments): readonly ShellWord[] {
+function listPathOperands(rule: ProgramRule, given: ParsedArguments): readonly ShellWord[] {
   const { pattern } = rule;
   const hasPattern = pattern !== undefined && !hasOption(given, ...pattern.unless);
   return hasPattern ? given.operands.slice(1) : given.operands;
