@@ -6,6 +6,7 @@ import type {
   ForkedConversation,
   SummarizedConversation,
 } from './initial-context.ts';
+import type { OptionalLimitField } from './limits.ts';
 import type { ResolvedModel } from './model.ts';
 import type { Rights } from './permission.ts';
 import type { FanOut } from './template.ts';
@@ -15,15 +16,11 @@ import type { UnmetRequest } from './unmet-request.ts';
 export type TaskSource = 'cli' | 'model' | 'skill' | 'hook' | 'sdk' | 'acp' | 'mcp' | 'template';
 
 /** Caps of one task, decided when it is made: the smallest of config, definition and call. */
-export interface TaskLimits {
+export interface TaskLimits extends Readonly<Partial<Record<OptionalLimitField, number>>> {
   /** The maximum number of answers. Null: no limit. */
   readonly maxTurns: number | null;
   /** Paid tokens of this task and all tasks below it. Null: no limit. */
   readonly maxTokens: number | null;
-  /** USD of this task and all below it. Absent: no cap. */
-  readonly maxCostUsd?: number;
-  /** Bytes of tool results of this task and all below it. Absent: no cap. */
-  readonly maxToolBytes?: number;
   /** Milliseconds from its start. Null: no limit (the main agent). */
   readonly wallMs: number | null;
   /** Tokens of the answer that reach the parent's model. */

@@ -295,18 +295,11 @@ function modelOf({ agent, model, fallbacks }: PlannedChild): AgentExplanation['m
 function limitsOf({ agent, limits }: PlannedChild): AgentExplanation['limits'] {
   const { wallSeconds, ...others } = agent.limits;
   const wallMs = wallSeconds === undefined ? undefined : wallSeconds * 1000;
-  const wished: Partial<Record<keyof TaskLimits, number | undefined>> = { ...others, wallMs };
-  const limit = (key: keyof TaskLimits): ExplainedLimit => {
+  const own: Partial<Record<keyof TaskLimits, number | undefined>> = { ...others, wallMs };
+  const explained = (Object.keys(limits) as (keyof TaskLimits)[]).map((key) => {
     const value = limits[key] ?? null;
-    if (value === null) return { value, from: null };
-    return { value, from: wished[key] === value ? 'definition' : 'configuration' };
-  };
-  return {
-    maxTurns: limit('maxTurns'),
-    maxTokens: limit('maxTokens'),
-    ...(limits.maxCostUsd === undefined ? {} : { maxCostUsd: limit('maxCostUsd') }),
-    ...(limits.maxToolBytes === undefined ? {} : { maxToolBytes: limit('maxToolBytes') }),
-    wallMs: limit('wallMs'),
-    resultMaxTokens: limit('resultMaxTokens'),
-  };
+    const from = own[key] === value ? 'definition' : 'configuration';
+    return [key, { value, from: value === null ? null : from }] as const;
+  });
+  return Object.fromEntries(explained) as AgentExplanation['limits'];
 }
