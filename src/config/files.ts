@@ -118,15 +118,18 @@ function withoutLayer(
       return { file: { ...named, state }, layer: EMPTY_LAYER };
     }
     case 'broken': {
-      const told = { where: escapeLine(named.path), message: reading.message };
+      const problem = { where: escapeLine(named.path), message: reading.message };
       const file: ConfigFile = { ...named, state: 'broken' };
       // Whoever puts a pipe or a link into a project must not be able to keep Muster from starting.
       return named.scope === 'project'
         ? {
             file,
-            layer: { ...EMPTY_LAYER, notices: [{ ...told, message: `${told.message} Ignored.` }] },
+            layer: {
+              ...EMPTY_LAYER,
+              notices: [{ ...problem, message: `${problem.message} Ignored.` }],
+            },
           }
-        : { file, layer: { ...EMPTY_LAYER, problems: [told] } };
+        : { file, layer: { ...EMPTY_LAYER, problems: [problem] } };
     }
   }
 }

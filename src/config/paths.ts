@@ -29,8 +29,9 @@ export function dataDirectory(
   place: UserEnvironment,
   chosen: { readonly cwd: string; readonly dataDir?: string },
 ): string {
-  const wish = chosen.dataDir ?? place.environment['MUSTER_DATA_DIR'];
-  if (wish !== undefined && wish !== '') return toAbsolutePath(wish, chosen.cwd, place.home);
+  const directory = chosen.dataDir ?? place.environment['MUSTER_DATA_DIR'];
+  if (directory !== undefined && directory !== '')
+    return toAbsolutePath(directory, chosen.cwd, place.home);
   return join(xdgBase(place, 'XDG_DATA_HOME', join('.local', 'share')), 'muster');
 }
 

@@ -53,7 +53,10 @@ export async function openControlServer(options: ControlServerOptions): Promise<
   const connections = new Set<Connection>();
   let served = 0;
   const accept = (socket: Socket): void => {
-    const connection = new Connection(socket, { limits, handle: (asked) => options.handle(asked) });
+    const connection = new Connection(socket, {
+      limits,
+      handle: (request) => options.handle(request),
+    });
     connections.add(connection);
     const place = served < limits.connections ? 1 : 0;
     served += place;

@@ -122,9 +122,9 @@ function unmetFindings(
     // Agents that are not there are told of by name.
     delegable: true,
   });
-  const told = new Set(agent.problems.map(({ tool }) => tool));
+  const reported = new Set(agent.problems.map(({ tool }) => tool));
   return findUnmetRequests(agent, dropped)
-    .filter(({ kind, name }) => kind === 'rule' || (kind === 'tool' && !told.has(name)))
+    .filter(({ kind, name }) => kind === 'rule' || (kind === 'tool' && !reported.has(name)))
     .map(({ kind, name, reason }) => ({
       code: kind === 'rule' ? 'unreadable-rule' : 'unmet-tool',
       // One that Muster is yet to get is no mistake of the file.

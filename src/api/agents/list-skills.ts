@@ -53,7 +53,7 @@ export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillCh
   const { items: skills, shadowed, problems } = await findSkills(options);
   const { items: agents } = await discoverDefinitions(AGENTS, location);
   const redact = createEnvironmentRedactor(location.environment);
-  const facts: SkillLintContext = {
+  const context: SkillLintContext = {
     isAgent: (name) => findAgent(name, agents).ok,
     exists,
     holdsSecret: (text) => redact(text) !== text,
@@ -61,7 +61,7 @@ export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillCh
   };
   const findings = [
     ...problems.map((problem) => skillFinding(problem, 'error')),
-    ...skills.flatMap((skill) => lintSkill(skill, facts)),
+    ...skills.flatMap((skill) => lintSkill(skill, context)),
     ...shadowed.flatMap(({ item: skill, by }) => [
       {
         severity: 'warning' as const,
@@ -69,7 +69,7 @@ export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillCh
         message: `${by} has the same name and goes first. Rename one of them.`,
         path: skill.path,
       },
-      ...lintSkill(skill, facts),
+      ...lintSkill(skill, context),
     ]),
   ];
   const errors = findings.filter(({ severity }) => severity === 'error').length;

@@ -253,7 +253,7 @@ function rightsOf(
   parentMode: PermissionMode,
 ): AgentExplanation['rights'] {
   const { mode, rules, disallowedTools, callLimits = [], roots, network, depth, maxDepth } = rights;
-  const told = (list: readonly PermissionRule[]): readonly ExplainedRule[] =>
+  const explained = (list: readonly PermissionRule[]): readonly ExplainedRule[] =>
     list.map(({ text, source }) => ({ rule: text, where: source.where }));
   return {
     mode,
@@ -263,7 +263,11 @@ function rightsOf(
     refusesQuestions: rights.refusesQuestions === true,
     disallowedTools,
     callLimits: callLimits.flatMap(explainedLimits),
-    rules: { allow: told(rules.allow), ask: told(rules.ask), deny: told(rules.deny) },
+    rules: {
+      allow: explained(rules.allow),
+      ask: explained(rules.ask),
+      deny: explained(rules.deny),
+    },
     roots,
     network,
     depth,

@@ -45,9 +45,9 @@ export function createSession(parts: SessionParts): Muster {
     mainModel: () => terms.model(null),
     setMode: (id, mode) => engine.setMode(id, mode),
     setModel: (name) => terms.chooseModel(name),
-    async planRewind(id, wish) {
+    async planRewind(id, request) {
       const { planIdleRewind } = await import('../tasks/rewind.ts');
-      return planIdleRewind(store, id, wish);
+      return planIdleRewind(store, id, request);
     },
     async rewind(plan) {
       const { rewind } = await import('../../engine/rewind/rewind.ts');

@@ -70,12 +70,12 @@ export function announceMissingSandbox(
   sandbox: Sandbox,
   { kind, onNotice }: Pick<SandboxOptions, 'kind'> & { readonly onNotice: (line: string) => void },
 ): Sandbox {
-  let told = kind === 'off' || kind === 'container';
+  let wasReported = kind === 'off' || kind === 'container';
   return {
     state: async () => {
       const state = await sandbox.state();
-      if (!state.on && !told) {
-        told = true;
+      if (!state.on && !wasReported) {
+        wasReported = true;
         onNotice(
           `no sandbox: ${state.because}. Shell commands run with all your rights, held back by the permission rules alone. To get one: ${state.hint}`,
         );

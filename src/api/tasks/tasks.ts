@@ -103,9 +103,9 @@ function storedTasks(
       const { rerunFromLogs } = await import('./rerun.ts');
       return rerunFromLogs(store, store.resolveId(prefix), environment);
     },
-    async planRewind(prefix, wish) {
+    async planRewind(prefix, request) {
       const { planIdleRewind } = await import('./rewind.ts');
-      return planIdleRewind(store, store.resolveId(prefix), wish);
+      return planIdleRewind(store, store.resolveId(prefix), request);
     },
     async rewind(plan) {
       const { rewind } = await import('../../engine/rewind/rewind.ts');
@@ -123,9 +123,9 @@ function storedTasks(
       const { findQuestion } = await import('./questions.ts');
       return findQuestion(place, prefix, onNotice);
     },
-    async answer(prefix, wish) {
+    async answer(prefix, request) {
       const { answerTaskQuestion } = await import('./questions.ts');
-      return answerTaskQuestion(place, prefix, wish, onNotice);
+      return answerTaskQuestion(place, prefix, request, onNotice);
     },
     async processFor(prefix) {
       const { processFor } = await import('./send-message.ts');
