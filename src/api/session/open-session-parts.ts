@@ -11,7 +11,6 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { OnAsk } from '../../protocol/question.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
 import { createStreamRedactor } from '../../store/redact/redactor.ts';
-import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/machine-facts.ts';
 import { builtinTools } from '../../tools/index.ts';
@@ -31,6 +30,7 @@ import { Retention } from '../setup/retention.ts';
 import { ineffectiveRuleNotices } from '../setup/rules-without-effect.ts';
 import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
 import { engineSettings } from '../setup/settings.ts';
+import { resolveLinks } from '../setup/workspace.ts';
 import { ControlChannel } from './control-channel.ts';
 import { EventRouter } from './event-router.ts';
 import { NO_HISTORY, openPromptHistory } from './prompt-history.ts';
@@ -123,8 +123,9 @@ async function createEngine(
   const { agents, skills, templates, searchContext } = definitions;
   const { store, router, signals, sandbox } = storage;
   const { kind } = loaded.config.sandbox;
-  const configDirectory = realPath(userConfigDirectory(state));
-  const home = realPath(state.home);
+  // The paths of calls are compared with these.
+  const configDirectory = resolveLinks(userConfigDirectory(state));
+  const home = resolveLinks(state.home);
   const git = await session.gitStatus;
   return new Engine({
     store,
@@ -174,11 +175,6 @@ async function createEngine(
     },
     onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),
   });
-}
-
-/** Resolves links, also in paths that do not exist yet: the paths of calls are compared with the result. */
-function realPath(path: string): string {
-  return resolveInRoots(path, []).real;
 }
 
 /**

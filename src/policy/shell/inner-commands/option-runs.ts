@@ -78,7 +78,7 @@ const TAR: readonly ExecutingOptions[] = [
 ];
 
 /** The options whose values programs run, by the name of the program. */
-export const EXECUTING_OPTIONS = mapByName<readonly ExecutingOptions[]>({
+const EXECUTING_OPTIONS = mapByName<readonly ExecutingOptions[]>({
   'tar, gtar, bsdtar': TAR,
   rsync: [script('-e --rsh --rsync-path')],
   'scp, sftp': [script('-S -D'), SSH],
