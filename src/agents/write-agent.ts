@@ -9,6 +9,7 @@ import {
 } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { normalizeFieldName } from './fields/field-reader.ts';
+import { writeLimits } from './fields/limits.ts';
 import { MUSTER_MODES } from './fields/modes.ts';
 
 export interface WrittenAgent {
@@ -59,11 +60,7 @@ function fieldsOf(agent: AgentDefinition): JsonObject {
     'permission-mode': modeName(agent.permissionMode, mode),
     'refuses-questions': agent.refusesQuestions,
     'max-turns': limits.maxTurns,
-    'max-tokens': limits.maxTokens,
-    'max-cost-usd': limits.maxCostUsd,
-    'max-tool-bytes': limits.maxToolBytes,
-    'wall-seconds': limits.wallSeconds,
-    'result-max-tokens': limits.resultMaxTokens,
+    ...writeLimits(limits),
     background: agent.background,
     unlisted: agent.unlisted,
     cache: agent.cache,

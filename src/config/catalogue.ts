@@ -127,7 +127,7 @@ function readModel(
   file: TomlFile,
 ): { readonly override: ModelOverride; readonly problems: readonly ConfigProblem[] } {
   const problems: ConfigProblem[] = [];
-  const facts: Record<string, number> = {};
+  const numbers: Record<string, number> = {};
   const prices = new Map<string, number>();
   let attachments: readonly AttachmentKind[] | undefined;
   const model = catalogueKey(at.at(-1) ?? '');
@@ -146,21 +146,21 @@ function readModel(
         where,
         message: `${model}.${name} must be ${expects(key)}, not ${quoteValue(value)}`,
       });
-    } else if (priceKey === undefined) facts[key.field] = value;
+    } else if (priceKey === undefined) numbers[key.field] = value;
     else prices.set(key.field, value);
   }
-  const said = { ...facts, ...(attachments === undefined ? {} : { attachments }) };
+  const values = { ...numbers, ...(attachments === undefined ? {} : { attachments }) };
   const input = prices.get('input');
   const output = prices.get('output');
-  if (prices.size === 0 || problems.length > 0) return { override: said, problems };
+  if (prices.size === 0 || problems.length > 0) return { override: values, problems };
   if (input === undefined || output === undefined) {
     const message = `${model}: a price takes both price_input and price_output`;
-    return { override: said, problems: [{ where: file.where(at), message }] };
+    return { override: values, problems: [{ where: file.where(at), message }] };
   }
   // Where a cache has no price of its own, its tokens cost what the others do.
   const cacheRead = prices.get('cacheRead') ?? input;
   const cacheWrite = prices.get('cacheWrite') ?? input;
-  return { override: { ...said, price: { input, output, cacheRead, cacheWrite } }, problems };
+  return { override: { ...values, price: { input, output, cacheRead, cacheWrite } }, problems };
 }
 
 const KINDS = ATTACHMENT_KINDS.map((kind) => `"${kind}"`).join(' and ');

@@ -115,16 +115,16 @@ function readRule(
 }
 
 function readMode(permissions: JsonObject, reading: Reading): void {
-  const word = permissions['defaultMode'];
-  if (word === undefined) return;
+  const written = permissions['defaultMode'];
+  if (written === undefined) return;
   const where = reading.where(['permissions', 'defaultMode']);
   const notice = (message: string): void => void reading.notices.push({ where, message });
   if (reading.settings.scope === 'project') {
     notice('a project cannot set defaultMode; ignored. Put it into your own configuration');
     return;
   }
-  const mode = typeof word === 'string' ? CLAUDE_MODES.get(word)?.mode : undefined;
-  if (mode === undefined) notice(`defaultMode ${quoteValue(word)} is not known here; ignored`);
+  const mode = typeof written === 'string' ? CLAUDE_MODES.get(written)?.mode : undefined;
+  if (mode === undefined) notice(`defaultMode ${quoteValue(written)} is not known here; ignored`);
   if (mode === undefined || mode === null) return;
   if (mode === 'autonomous' && permissions['disableBypassPermissionsMode'] === 'disable') {
     notice('defaultMode is ignored, because disableBypassPermissionsMode forbids it');

@@ -4,8 +4,7 @@ import { readConfigFile } from './file-layer.ts';
 import { projectRoot } from '../sys/files/project-directories.ts';
 import type { ProjectTrust } from '../sys/files/project-file.ts';
 import { EMPTY_LAYER, type Layer } from './layer.ts';
-import { userConfigFile, type UserEnvironment } from './paths.ts';
-import { findConfigFiles } from './find-config-files.ts';
+import { findConfigFiles, userConfigFile, type UserEnvironment } from './paths.ts';
 import { readProjectConfig } from './project-layer.ts';
 import { escapeLine } from './message-text.ts';
 import {
@@ -119,15 +118,18 @@ function withoutLayer(
       return { file: { ...named, state }, layer: EMPTY_LAYER };
     }
     case 'broken': {
-      const told = { where: escapeLine(named.path), message: reading.message };
+      const problem = { where: escapeLine(named.path), message: reading.message };
       const file: ConfigFile = { ...named, state: 'broken' };
       // Whoever puts a pipe or a link into a project must not be able to keep Muster from starting.
       return named.scope === 'project'
         ? {
             file,
-            layer: { ...EMPTY_LAYER, notices: [{ ...told, message: `${told.message} Ignored.` }] },
+            layer: {
+              ...EMPTY_LAYER,
+              notices: [{ ...problem, message: `${problem.message} Ignored.` }],
+            },
           }
-        : { file, layer: { ...EMPTY_LAYER, problems: [told] } };
+        : { file, layer: { ...EMPTY_LAYER, problems: [problem] } };
     }
   }
 }

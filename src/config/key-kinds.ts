@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
+import { LIMITS, type LimitName } from '../protocol/limits.ts';
 
 /**
  * The rule for a trusted project's file (docs/configuration.md): it may set the key, may never set it, or may only
@@ -19,8 +20,6 @@ export interface KeySpec<T> {
   readonly choices?: readonly string[];
   /** JSON Schema of the values in a file. It accepts all valid values, and may accept more. */
   readonly schema: JsonObject;
-  /** False if the key is accepted and has no effect in this version. */
-  readonly acts: boolean;
   /**
    * With `append`, each layer adds to those before it, so that no layer can remove a value of another one.
    */
@@ -33,22 +32,14 @@ export interface KeySpec<T> {
   fromText(text: string): unknown;
 }
 
-interface Common {
-  readonly meaning: string;
-  readonly defaultText?: string;
-  readonly acts?: boolean;
+/** The settings of a key that differ from those of most keys. */
+interface KeyOptions {
+  /** Default: `may`. */
   readonly project?: ProjectRule;
 }
 
-function common(options: Common) {
-  return {
-    meaning: options.meaning,
-    ...(options.defaultText === undefined ? {} : { defaultText: options.defaultText }),
-    acts: options.acts ?? true,
-    project: options.project ?? 'may',
-    combine: 'replace',
-    wrongValueHints: {},
-  } as const;
+function common(meaning: string, { project = 'may' }: KeyOptions) {
+  return { meaning, project, combine: 'replace', wrongValueHints: {} } as const;
 }
 
 const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
@@ -58,9 +49,13 @@ const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
-export function booleanKey(initial: boolean, options: Common): KeySpec<boolean> {
+export function booleanKey(
+  initial: boolean,
+  meaning: string,
+  options: KeyOptions = {},
+): KeySpec<boolean> {
   return {
-    ...common(options),
+    ...common(meaning, options),
     default: initial,
     expects: 'true or false',
     schema: { type: 'boolean', default: initial },
@@ -69,48 +64,72 @@ export function booleanKey(initial: boolean, options: Common): KeySpec<boolean> 
   };
 }
 
-interface Range extends Common {
-  readonly min: number;
-  readonly max: number;
-}
+/** The least and the greatest value. */
+type Range = readonly [min: number, max: number];
 
 /** Accepts decimal digits and a leading minus, but not `0x10`, `1e3`, `1_000` or blanks. */
 const WHOLE = /^-?\d{1,15}$/;
 const DECIMAL = /^-?\d{1,15}(\.\d{1,9})?$/;
 
-export function integerKey(initial: number, options: Range): KeySpec<number> {
+export function integerKey(
+  initial: number,
+  range: Range,
+  meaning: string,
+  options: KeyOptions = {},
+): KeySpec<number> {
+  const [min, max] = range;
   return {
-    ...common(options),
+    ...common(meaning, options),
     default: initial,
-    expects: `a whole number from ${options.min} to ${options.max}`,
-    ...(options.min === 0 ? { expectsAboveZero: `a whole number from 1 to ${options.max}` } : {}),
-    schema: { type: 'integer', ...bounds(options), default: initial },
-    accepts: (value): value is number => Number.isInteger(value) && within(value, options),
+    expects: `a whole number from ${min} to ${max}`,
+    ...(min === 0 ? { expectsAboveZero: `a whole number from 1 to ${max}` } : {}),
+    schema: { type: 'integer', minimum: min, maximum: max, default: initial },
+    accepts: (value): value is number => Number.isInteger(value) && within(value, range),
     fromText: (text) => (WHOLE.test(text) ? Number(text) : undefined),
   };
 }
 
-export function decimalKey(initial: number, options: Range): KeySpec<number> {
+export function decimalKey(
+  initial: number,
+  range: Range,
+  meaning: string,
+  options: KeyOptions = {},
+): KeySpec<number> {
+  const [min, max] = range;
   return {
-    ...common(options),
+    ...common(meaning, options),
     default: initial,
-    expects: `a number from ${options.min} to ${options.max}`,
-    ...(options.min === 0
-      ? { expectsAboveZero: `a number above 0, and at most ${options.max}` }
-      : {}),
-    schema: { type: 'number', ...bounds(options), default: initial },
-    accepts: (value): value is number => within(value, options),
+    expects: `a number from ${min} to ${max}`,
+    ...(min === 0 ? { expectsAboveZero: `a number above 0, and at most ${max}` } : {}),
+    schema: { type: 'number', minimum: min, maximum: max, default: initial },
+    accepts: (value): value is number => within(value, range),
     fromText: (text) => (DECIMAL.test(text) ? Number(text) : undefined),
   };
 }
 
-function bounds({ min, max }: Range): JsonObject {
-  return { minimum: min, maximum: max };
+type LimitKeyRow = readonly [initial: number, range: Range, meaning: string];
+
+/** Makes the keys of limits. A project's file can only narrow them. */
+export function limitKeys<N extends LimitName>(
+  rows: Readonly<Record<N, LimitKeyRow>>,
+): Readonly<Record<N, KeySpec<number>>> {
+  const keys = Object.entries<LimitKeyRow>(rows).map(([name, row]) => [
+    name,
+    limitKey(name as N, row),
+  ]);
+  return Object.fromEntries(keys) as Record<N, KeySpec<number>>;
+}
+
+/** Makes the key of one limit. The measure of the limit says whether its values are whole numbers. */
+export function limitKey(name: LimitName, [initial, range, meaning]: LimitKeyRow): KeySpec<number> {
+  const { measure } = LIMITS[name];
+  const makeKey = measure === 'costUsd' || measure === 'wallMs' ? decimalKey : integerKey;
+  return makeKey(initial, range, meaning, { project: 'narrow' });
 }
 
 /** Returns false for NaN, too. */
-function within(value: unknown, range: Range): boolean {
-  return typeof value === 'number' && value >= range.min && value <= range.max;
+function within(value: unknown, [min, max]: Range): boolean {
+  return typeof value === 'number' && value >= min && value <= max;
 }
 
 /** Makes a key whose default is no value, because something else decides if nobody sets it. */
@@ -125,28 +144,29 @@ export function optionalKey<T>(spec: KeySpec<T>, defaultText: string): KeySpec<T
   };
 }
 
-export function textKey(options: Common & { readonly expects: string }): KeySpec<string> {
+export function textKey(expects: string, meaning: string): KeySpec<string> {
   return {
-    ...common(options),
+    ...common(meaning, {}),
     default: '',
-    expects: options.expects,
+    expects,
     schema: { type: 'string', pattern: '\\S' },
     accepts: (value): value is string => typeof value === 'string' && value.trim() !== '',
     fromText: (text) => text,
   };
 }
 
-interface ChoiceOptions extends Common {
+interface ChoiceOptions extends KeyOptions {
   readonly wrongValueHints?: Readonly<Record<string, string>>;
 }
 
 export function choiceKey<const C extends string>(
   initial: C,
   choices: readonly C[],
-  options: ChoiceOptions,
+  meaning: string,
+  options: ChoiceOptions = {},
 ): KeySpec<C> {
   return {
-    ...common(options),
+    ...common(meaning, options),
     default: initial,
     choices,
     wrongValueHints: options.wrongValueHints ?? {},
@@ -157,7 +177,8 @@ export function choiceKey<const C extends string>(
   };
 }
 
-interface ListOptions extends Common {
+interface ListOptions extends KeyOptions {
+  readonly meaning: string;
   readonly combine: 'replace' | 'append';
   readonly expects: string;
   /** The separator of items in a text that is no JSON. Default: the text is one item. */
@@ -169,7 +190,7 @@ interface ListOptions extends Common {
 export function listKey(options: ListOptions): KeySpec<readonly string[]> {
   const { takes = (item) => item.trim() !== '' } = options;
   return {
-    ...common(options),
+    ...common(options.meaning, options),
     default: [],
     combine: options.combine,
     expects: options.expects,

@@ -1,6 +1,8 @@
-import { isAbsolute, join } from 'node:path';
+import { statSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../sys/env.ts';
 import { toAbsolutePath, expandHome } from '../sys/files/paths.ts';
+import { listProjectDirectories } from '../sys/files/project-directories.ts';
 
 /** The environment variables and the absolute home directory of a user. */
 export interface UserEnvironment {
@@ -27,8 +29,9 @@ export function dataDirectory(
   place: UserEnvironment,
   chosen: { readonly cwd: string; readonly dataDir?: string },
 ): string {
-  const wish = chosen.dataDir ?? place.environment['MUSTER_DATA_DIR'];
-  if (wish !== undefined && wish !== '') return toAbsolutePath(wish, chosen.cwd, place.home);
+  const directory = chosen.dataDir ?? place.environment['MUSTER_DATA_DIR'];
+  if (directory !== undefined && directory !== '')
+    return toAbsolutePath(directory, chosen.cwd, place.home);
   return join(xdgBase(place, 'XDG_DATA_HOME', join('.local', 'share')), 'muster');
 }
 
@@ -38,4 +41,25 @@ export function dataDirectory(
 function xdgBase(place: UserEnvironment, variable: string, fallback: string): string {
   const value = expandHome(place.environment[variable] ?? '', place.home);
   return isAbsolute(value) ? value : join(place.home, fallback);
+}
+
+const PROJECT_FILE = join('.muster', 'config.toml');
+
+/**
+ * Returns the configuration files of the project of `cwd`, nearest first, up to the root of its repository, or of
+ * `cwd` alone outside of a repository. Only the nearest one that is trusted has an effect.
+ */
+export function findConfigFiles(cwd: string): readonly string[] {
+  return listProjectDirectories(resolve(cwd))
+    .map((directory) => join(directory, PROJECT_FILE))
+    .filter(exists);
+}
+
+function exists(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // What cannot be looked at (no right to enter, a link loop) is not this project's configuration.
+    return false;
+  }
 }

@@ -30,28 +30,21 @@ interface ProviderKey {
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const PROVIDER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-const PROVIDER_KEYS: ReadonlyMap<string, ProviderKey> = new Map<string, ProviderKey>([
-  [
-    'base_url',
-    {
+const PROVIDER_KEYS: ReadonlyMap<string, ProviderKey> = new Map(
+  Object.entries<ProviderKey>({
+    base_url: {
       expects: 'an http or https address without user name, like "http://localhost:8080/v1"',
       schema: { type: 'string' },
       read: (value) => (isBaseUrl(value) ? { baseUrl: value } : undefined),
     },
-  ],
-  [
-    'api_key_env',
-    {
+    api_key_env: {
       expects:
         'the name of an environment variable, like "ANTHROPIC_API_KEY"; the key itself never stands in a file',
       schema: { type: 'string', pattern: VARIABLE_NAME.source },
       read: (value) =>
         typeof value === 'string' && VARIABLE_NAME.test(value) ? { apiKeyEnv: value } : undefined,
     },
-  ],
-  [
-    'kind',
-    {
+    kind: {
       expects: PROVIDER_KINDS.join(', '),
       schema: { enum: PROVIDER_KINDS },
       read: (value) => {
@@ -59,16 +52,13 @@ const PROVIDER_KEYS: ReadonlyMap<string, ProviderKey> = new Map<string, Provider
         return kind === undefined ? undefined : { kind };
       },
     },
-  ],
-  [
-    'omit',
-    {
+    omit: {
       expects: `a list of what its requests do without: ${ADJUSTMENT_NAMES.join(', ')}`,
       schema: { type: 'array', items: { enum: ADJUSTMENT_NAMES } },
       read: (value) => (isAdjustmentList(value) ? { omit: value } : undefined),
     },
-  ],
-]);
+  }),
+);
 
 /** JSON Schema of `[models.providers]` of a file. */
 export function providersSchema(): JsonObject {

@@ -15,7 +15,7 @@ export interface ConfigEntry {
    * `default`, `FILE:LINE`, a variable or a flag. For a list that several layers add to, all of them.
    */
   readonly source: string;
-  /** True if the value has an effect in this version. */
+  /** True: the value has an effect in this version, as every key has now. */
   readonly acts: boolean;
   readonly meaning: string;
 }
@@ -38,7 +38,7 @@ function keyEntryOf(entry: KeyEntry, setting: Setting): ConfigEntry {
     value: setting.value,
     default: spec.defaultText ?? JSON.stringify(spec.default),
     source: sourceText(setting),
-    acts: spec.acts,
+    acts: true,
     meaning: spec.meaning,
   };
 }

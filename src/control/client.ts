@@ -1,16 +1,18 @@
-import type { ControlRequest, ControlReply } from './protocol.ts';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { byteLength } from '../base/text.ts';
 import { LineBuffer } from './line-buffer.ts';
-import { CONTROL_LIMITS, MAX_REPLY_BYTES } from './limits.ts';
-import { checkPathLength } from './path.ts';
-import { checkSocketDirectory } from './socket-directory.ts';
+import {
+  CONTROL_LIMITS,
+  MAX_REPLY_BYTES,
+  type ControlReply,
+  type ControlRequest,
+} from './protocol.ts';
+import { checkPathLength, currentUid } from './path.ts';
+import { checkSocketDirectory, socketError } from './socket-directory.ts';
 import { decodeReply, malformedReply } from './reply-line.ts';
 import { encodeRequest } from './request-line.ts';
-import { socketError } from './socket-error.ts';
-import { currentUid } from './current-uid.ts';
 
 export interface ControlCallOptions {
   /** The time limit of the whole call. */

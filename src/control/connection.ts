@@ -1,8 +1,7 @@
-import type { ControlRequest, ControlReply } from './protocol.ts';
 import type { Socket } from 'node:net';
 import { errorInfo, MusterError } from '../base/errors.ts';
 import { LineBuffer } from './line-buffer.ts';
-import type { ControlLimits } from './limits.ts';
+import type { ControlLimits, ControlReply, ControlRequest } from './protocol.ts';
 import { encodeReply } from './reply-line.ts';
 import { decodeRequest } from './request-line.ts';
 

@@ -3,7 +3,6 @@ import { realpathSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
 import { byteLength } from '../base/text.ts';
-import { currentUid } from './current-uid.ts';
 
 /**
  * The most bytes of the path of a Unix socket that all systems accept: macOS has 104 with the closing zero, Linux 108
@@ -68,4 +67,14 @@ function realPath(path: string): string {
       { cause: thrown },
     );
   }
+}
+
+/** Returns the id of the user who owns this process's files and sockets. */
+export function currentUid(): number {
+  const uid = process.geteuid?.();
+  if (uid !== undefined) return uid;
+  throw new MusterError(
+    'INTERNAL_ERROR',
+    'this system has no user ids: Muster runs on Linux and macOS, on Windows through WSL',
+  );
 }

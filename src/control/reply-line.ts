@@ -1,10 +1,9 @@
-import { type ControlReply, checkVersion, CONTROL_VERSION } from './protocol.ts';
+import { type ControlReply, checkVersion, CONTROL_VERSION, MAX_REPLY_BYTES } from './protocol.ts';
 import { ERROR_CODES, errorInfo, MusterError, type ErrorInfo } from '../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { byteLength } from '../base/text.ts';
 import { lineText } from './line-buffer.ts';
-import { MAX_REPLY_BYTES } from './limits.ts';
 
 /**
  * Encodes a reply as one line. A reply that cannot be encoded or is too long becomes an error reply.

@@ -7,13 +7,16 @@ import { lineText } from './line-buffer.ts';
 
 type Operation = ControlRequest['op'];
 
+/** The kind of a field's value, with a `?` if the field may be missing. */
+type FieldKind = 'text' | 'text?' | 'count?';
+
 /** The fields of each operation besides `v`, `op` and `task`. */
-const FIELDS: Readonly<Record<Operation, readonly string[]>> = {
-  stop: ['because'],
-  send: ['message'],
-  resume: ['prompt', 'model', 'max_turns'],
-  background: [],
-  answer: ['question', 'answer', 'scope', 'reason', 'plan'],
+const FIELDS: Readonly<Record<Operation, Readonly<Record<string, FieldKind>>>> = {
+  stop: { because: 'text?' },
+  send: { message: 'text' },
+  resume: { prompt: 'text?', model: 'text?', max_turns: 'count?' },
+  background: {},
+  answer: { question: 'text', answer: 'text', scope: 'text?', reason: 'text?', plan: 'text?' },
 };
 
 const COMMON_FIELDS = ['v', 'op', 'task'];
@@ -36,45 +39,11 @@ export function decodeRequest(line: Buffer): ControlRequest {
   checkVersion(value['v'], 'client');
   const op = operation(value);
   refuseUnknownFields(op, value);
-  const task = taskField(value);
-  switch (op) {
-    case 'stop': {
-      const because = optionalText(value, 'because');
-      return { op, task, ...(because === undefined ? {} : { because }) };
-    }
-    case 'send':
-      return { op, task, message: requiredText(value, 'message') };
-    case 'resume':
-      return { op, task, ...resumeFields(value) };
-    case 'background':
-      return { op, task };
-    case 'answer':
-      return { op, task, ...answerFields(value) };
-  }
-}
-
-function resumeFields(value: JsonObject): { prompt?: string; model?: string; max_turns?: number } {
-  const prompt = optionalText(value, 'prompt');
-  const model = optionalText(value, 'model');
-  const maxTurns = optionalCount(value, 'max_turns');
-  return {
-    ...(prompt === undefined ? {} : { prompt }),
-    ...(model === undefined ? {} : { model }),
-    ...(maxTurns === undefined ? {} : { max_turns: maxTurns }),
-  };
-}
-
-function answerFields(value: JsonObject) {
-  const scope = optionalText(value, 'scope');
-  const reason = optionalText(value, 'reason');
-  const plan = optionalText(value, 'plan');
-  return {
-    question: requiredText(value, 'question'),
-    answer: requiredText(value, 'answer'),
-    ...(scope === undefined ? {} : { scope }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(plan === undefined ? {} : { plan }),
-  };
+  checkTask(value['task']);
+  for (const [name, kind] of Object.entries(FIELDS[op])) checkField(name, kind, value[name]);
+  const { v: _, ...request } = value;
+  // Each field of the operation has been checked, and it has no others.
+  return request as unknown as ControlRequest;
 }
 
 function operation(value: JsonObject): Operation {
@@ -88,38 +57,30 @@ function isOperation(value: unknown): value is Operation {
 }
 
 function refuseUnknownFields(op: Operation, value: JsonObject): void {
-  const known = [...COMMON_FIELDS, ...FIELDS[op]];
+  const known = [...COMMON_FIELDS, ...Object.keys(FIELDS[op])];
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw invalid(`${shown(unknown)} is no field of ${op}; valid are ${known.join(', ')}`);
 }
 
-function taskField(value: JsonObject): string {
-  const task = value['task'];
-  if (typeof task === 'string' && TASK.test(task)) return task;
+function checkTask(task: unknown): void {
+  if (typeof task === 'string' && TASK.test(task)) return;
   throw invalid(
     `task: ${shown(task)} is no task id or beginning of one: 1 to 32 characters of a-z and 0-9`,
   );
 }
 
-function requiredText(value: JsonObject, name: string): string {
-  const text = optionalText(value, name);
-  if (text === undefined) throw invalid(`${name}: is missing`);
-  return text;
-}
-
-function optionalText(value: JsonObject, name: string): string | undefined {
-  const text = value[name];
-  if (text === undefined) return undefined;
-  if (typeof text === 'string' && text.trim() !== '') return text;
-  throw invalid(`${name}: must be a text that is not empty, not ${shown(text)}`);
-}
-
-function optionalCount(value: JsonObject, name: string): number | undefined {
-  const count = value[name];
-  if (count === undefined) return undefined;
-  if (typeof count === 'number' && Number.isSafeInteger(count) && count > 0) return count;
-  throw invalid(`${name}: must be a whole number from 1, not ${shown(count)}`);
+function checkField(name: string, kind: FieldKind, value: unknown): void {
+  if (value === undefined) {
+    if (kind === 'text') throw invalid(`${name}: is missing`);
+    return;
+  }
+  if (kind === 'count?') {
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return;
+    throw invalid(`${name}: must be a whole number from 1, not ${shown(value)}`);
+  }
+  if (typeof value === 'string' && value.trim() !== '') return;
+  throw invalid(`${name}: must be a text that is not empty, not ${shown(value)}`);
 }
 
 const SHOWN = 60;

@@ -1,14 +1,17 @@
-import type { ControlRequest, ControlReply } from './protocol.ts';
 import { listenAt, sweepSockets } from './socket-file.ts';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { MusterError } from '../base/errors.ts';
 import { Connection } from './connection.ts';
-import { CONTROL_LIMITS, type ControlLimits } from './limits.ts';
-import { checkPathLength } from './path.ts';
+import {
+  CONTROL_LIMITS,
+  type ControlLimits,
+  type ControlReply,
+  type ControlRequest,
+} from './protocol.ts';
+import { checkPathLength, currentUid } from './path.ts';
 import { makeSocketDirectory } from './socket-directory.ts';
-import { currentUid } from './current-uid.ts';
 
 export interface ControlServerOptions {
   /**
@@ -50,7 +53,10 @@ export async function openControlServer(options: ControlServerOptions): Promise<
   const connections = new Set<Connection>();
   let served = 0;
   const accept = (socket: Socket): void => {
-    const connection = new Connection(socket, { limits, handle: (asked) => options.handle(asked) });
+    const connection = new Connection(socket, {
+      limits,
+      handle: (request) => options.handle(request),
+    });
     connections.add(connection);
     const place = served < limits.connections ? 1 : 0;
     served += place;

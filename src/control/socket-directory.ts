@@ -1,8 +1,7 @@
 import { chmod, lstat, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Stats } from 'node:fs';
-import { MusterError, systemErrorCode } from '../base/errors.ts';
-import { socketError } from './socket-error.ts';
+import { errorMessage, MusterError, systemErrorCode, type ErrorCode } from '../base/errors.ts';
 
 /**
  * The directory decides who may connect. On Linux, connecting takes write permission on the socket and search
@@ -47,7 +46,7 @@ export async function checkSocketDirectory(path: string, uid: number): Promise<v
 }
 
 /**
- * Describes why a directory cannot hold our sockets. The description follows its name. Undefined if it can.
+ * Describes why a directory cannot hold our sockets. The description follows its name. Returns undefined if it can.
  */
 export function directoryProblem(directory: Stats, uid: number): string | undefined {
   if (directory.isSymbolicLink()) return 'is a link';
@@ -66,4 +65,25 @@ export function directoryProblem(directory: Stats, uid: number): string | undefi
 export function parentProblem(parent: Stats): string | undefined {
   if ((parent.mode & WRITABLE_BY_ALL) === 0 || (parent.mode & STICKY) !== 0) return undefined;
   return 'lies where everybody may rename it (its parent is world-writable and not sticky)';
+}
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  ENOENT: 'NOT_FOUND',
+  EACCES: 'PERMISSION_DENIED',
+  EPERM: 'PERMISSION_DENIED',
+};
+
+const PASSING = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EAGAIN']);
+
+/**
+ * Returns the error for a failure of the system around a control socket. `action` reads like `listen on`.
+ */
+export function socketError(action: string, path: string, thrown: unknown): MusterError {
+  if (thrown instanceof MusterError) return thrown;
+  const code = systemErrorCode(thrown) ?? '';
+  const message = `cannot ${action} ${path}: ${errorMessage(thrown)}`;
+  return new MusterError(CODES[code] ?? 'INTERNAL_ERROR', message, {
+    retryable: PASSING.has(code),
+    cause: thrown,
+  });
 }

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { checkPathLength } from './path.ts';
-import { socketError } from './socket-error.ts';
+import { socketError } from './socket-directory.ts';
 
 /**
  * The suffix of temporary names, as long as `.sock` or shorter, so that they fit where `<token>.sock` does.

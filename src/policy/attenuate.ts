@@ -10,8 +10,7 @@ import { intersectCallLimits, addCallLimits } from './call-limits.ts';
 import { isInside } from './call.ts';
 import { delegatedMode, effectiveMode, narrowerMode } from './modes.ts';
 import { addAbsoluteRules, makeAllowRulesAbsolute } from './rules/absolute-rules.ts';
-import { addDefinitionRules, removeDuplicateRules } from './rules/definition-rules.ts';
-import { printRule } from './rules/rules.ts';
+import { parseRules, printRule, type RuleText } from './rules/rules.ts';
 
 /** The rights that the user gives a main agent. */
 export interface RootGrant {
@@ -143,4 +142,51 @@ function intersectRoots(roots: readonly string[], maxRights: readonly string[]):
       : maxRights.filter((each) => isInside(root, each)),
   );
   return [...new Set(common)];
+}
+
+/**
+ * Adds the rules of a definition, which can only ask and deny. A rule that cannot be read applies to all calls of its
+ * tool.
+ */
+export function addDefinitionRules(
+  rules: RuleSet,
+  { name, rules: own }: Pick<AgentDefinition, 'name' | 'rules'>,
+): RuleSet {
+  if (own === undefined) return rules;
+  const source = { kind: 'definition', where: `agent ${name}` } as const;
+  const read = (texts: readonly string[]): readonly RuleText[] =>
+    texts.map((text) => ({ text, source }));
+  const { ask, deny } = parseRules({ allow: [], ask: read(own.ask), deny: read(own.deny) }).rules;
+  return {
+    allow: rules.allow,
+    ask: removeDuplicateRules([...rules.ask, ...ask]),
+    deny: removeDuplicateRules([...rules.deny, ...deny]),
+  };
+}
+
+/**
+ * Removes rules that occur twice. The rules of definitions come last, sorted, so that the result does not depend on
+ * the order in which definitions were applied and rights were reduced.
+ */
+function removeDuplicateRules(rules: readonly PermissionRule[]): readonly PermissionRule[] {
+  const isOfDefinition = ({ source }: PermissionRule): boolean => source.kind === 'definition';
+  const others = keepLastOfEqual(rules.filter((rule) => !isOfDefinition(rule)));
+  const known = new Set(others.map(printRule));
+  const added = rules
+    .filter((rule) => isOfDefinition(rule) && !known.has(printRule(rule)))
+    .toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+  const isFirst = (rule: PermissionRule, index: number): boolean => {
+    const before = added[index - 1];
+    return before === undefined || printRule(before) !== printRule(rule);
+  };
+  return [...others, ...added.filter(isFirst)];
+}
+
+/** Keeps the last of several equal rules, at the position of the first. */
+function keepLastOfEqual(rules: readonly PermissionRule[]): readonly PermissionRule[] {
+  return [...new Map(rules.map((rule) => [printRule(rule), rule])).values()];
+}
+
+function sortKey(rule: PermissionRule): string {
+  return JSON.stringify([printRule(rule), rule.source.where, rule.text]);
 }

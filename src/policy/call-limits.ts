@@ -70,7 +70,7 @@ function createToolRule(tool: string): PermissionRule {
 }
 
 /**
- * Finds a limit that does not allow a call. Undefined: all limits allow it. `tool` is the tool of the call, or the
+ * Finds a limit that does not allow a call. Returns undefined if all limits allow it. `tool` is the tool of the call, or the
  * tool whose rules a command of the call has to follow: Read for files that it reads, Write for files that it writes.
  */
 export function findExceededLimit({
@@ -133,7 +133,7 @@ export function describeLimit({ rules, newFiles, where }: CallLimit, tool: strin
   return `${allowed.length === 0 ? 'no call' : allowed.join(', ')} (${where})`;
 }
 
-/** Explains in a sentence which limit lets no call of a tool run at all. Undefined: some calls may run. */
+/** Explains in a sentence which limit lets no call of a tool run at all. Returns undefined if some calls may run. */
 export function explainClosedTool(
   tool: string,
   { callLimits = [] }: Pick<Rights, 'callLimits'>,

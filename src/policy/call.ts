@@ -46,7 +46,7 @@ export interface ResolvedCall {
   readonly access: ResolvedAccess;
   /** True if the tool exists and is one of the task's tools. */
   readonly inToolSet: boolean;
-  /** For a call with commands. Absent: no proof was attempted, so nothing is proved. */
+  /** The proof for a call with commands. If it is absent, no proof was attempted, so nothing is proved. */
   readonly proof?: CommandProof;
   /** Files to which its commands are known to write by redirection. Default: none. */
   readonly redirectedWrites?: readonly CallPath[];

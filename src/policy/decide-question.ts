@@ -17,7 +17,7 @@ export interface AskingTask {
 export interface PermissionRequest {
   readonly decision: Decision;
   readonly task: AskingTask;
-  /** The answer of a person to exactly this question. Null if there is none yet. */
+  /** The answer of a person to exactly this question. It is null if there is none yet. */
   readonly answer: Answer | null;
   /** The state of the task, which counts how often the user has said no. */
   readonly state: DeniedTask;

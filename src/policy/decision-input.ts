@@ -1,6 +1,6 @@
 import type { Rights } from '../protocol/permission.ts';
 import type { ResolvedCall } from './call.ts';
-import { parseCommandLine, type CommandLine } from './rules/command-rules.ts';
+import { readCommandLine, type CommandLine } from './rules/command-rules.ts';
 import type { RuleSubject } from './rules/match-rules.ts';
 import type { ShellParser } from './shell/parsed-line.ts';
 import { hasToolEffect, isCommandTool } from './tool-effects.ts';
@@ -31,11 +31,11 @@ export interface DecisionInput {
   readonly context: DecisionContext;
   /** The call as rules are matched against it. */
   readonly subject: RuleSubject;
-  /** A Read call of the files that its commands are known to read. Undefined: they are known to read none. */
+  /** A Read call of the files that its commands are known to read. It is undefined if they are known to read none. */
   readonly asRead: RuleSubject | undefined;
-  /** A Write call of the files that its commands are known to redirect to. Undefined: there are none. */
+  /** A Write call of the files that its commands are known to redirect to. It is undefined if there are none. */
   readonly asWrite: RuleSubject | undefined;
-  /** A Task call for what it delegates in another way: a skill that runs as a task. Undefined: it delegates nothing. */
+  /** A Task call for what it delegates in another way: a skill that runs as a task. It is undefined if it delegates nothing. */
   readonly asTask: RuleSubject | undefined;
 }
 
@@ -49,7 +49,7 @@ export function createDecisionInput(
     call,
     bases: { roots: rights.roots, home: context.home },
     parseCommands: () =>
-      (lines ??= call.access.commands.map((each) => parseCommandLine(each, context.shellParser))),
+      (lines ??= call.access.commands.map((each) => readCommandLine(each, context.shellParser))),
   };
   return {
     call,

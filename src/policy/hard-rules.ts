@@ -48,7 +48,7 @@ function checkPlanMode(input: DecisionInput): Decision | undefined {
 const READ_INSTEAD =
   'To look at files use Read, Glob and Grep, or a plain command that only reads. For all else go on without it, and say so in your answer.';
 
-/** Explains why a call may have an effect, which plan mode excludes. Undefined: it has none. */
+/** Explains why a call may have an effect, which plan mode excludes. Returns undefined if it has none. */
 function explainPlanRefusal({ call, rights }: DecisionInput): string | undefined {
   const { proof } = call;
   if (!isProvable(call)) return `Plan mode changes nothing, and ${call.tool} could.`;

@@ -63,7 +63,7 @@ function isGrantedBy(
   return bound.sha256 === null || bound.sha256 === hashDefinition(definition);
 }
 
-/** Finds the widest grant for a definition. Null if the user has granted it nothing. */
+/** Finds the widest grant for a definition. Returns null if the user has granted it nothing. */
 export function findModeGrant(
   definition: AgentDefinition,
   grants: readonly ModeGrant[],
@@ -114,7 +114,7 @@ export function dropRevokedGrant(
   return { ...recorded, mode: narrowerMode(recorded.mode, withoutGrant) };
 }
 
-/** Finds the grant that would give an agent the mode that its definition asks for. Null if none is needed, or none would. */
+/** Finds the grant that would give an agent the mode that its definition asks for. Returns null if none is needed, or none would. */
 export function findModeToGrant(
   definition: AgentDefinition,
   { mode, depth }: Pick<Rights, 'mode' | 'depth'>,

@@ -51,7 +51,7 @@ const MODE_NAMES: ReadonlyMap<string, PermissionMode> = new Map<string, Permissi
   ['bypasspermissions', 'autonomous'],
 ]);
 
-/** Reads the name of a mode, in any case. Undefined: it is unknown, or vendors use it for opposite things. */
+/** Reads the name of a mode, in any case. Returns undefined if it is unknown, or vendors use it for opposite things. */
 function parseMode(name: string): PermissionMode | undefined {
   return MODE_NAMES.get(name.trim().toLowerCase());
 }

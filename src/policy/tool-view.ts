@@ -27,7 +27,7 @@ export interface AvailableTool {
 }
 
 export interface ToolViewRequest {
-  /** Null if a main agent without a definition. */
+  /** The definition of the task, or null for a main agent without one. */
   readonly definition: AgentDefinition | null;
   /** The rights of the task itself, already attenuated. */
   readonly rights: Rights;

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
+import type { OptionalLimitField } from './limits.ts';
 import type { MemoryScope } from './memory.ts';
 import type { PermissionMode } from './permission.ts';
 
@@ -51,11 +52,9 @@ export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'ma
 export type Effort = (typeof EFFORTS)[number];
 
 /** Caps that a definition may ask for; the smallest of config, definition and call wins. */
-export interface AgentLimits {
+export interface AgentLimits extends Readonly<Partial<Record<OptionalLimitField, number>>> {
   readonly maxTurns?: number;
   readonly maxTokens?: number;
-  readonly maxCostUsd?: number;
-  readonly maxToolBytes?: number;
   readonly wallSeconds?: number;
   readonly resultMaxTokens?: number;
 }

@@ -66,3 +66,23 @@ function limit<
 
 /** The name of a limit that a user can set. */
 export type LimitName = keyof typeof LIMITS;
+
+/**
+ * The limits of one task that are recorded only if they are set, so that older logs are valid without them. The field
+ * has the same name in `TaskLimits`, in `AgentLimits` and in the configuration.
+ */
+export const OPTIONAL_TASK_LIMITS = [
+  'max_cost_usd',
+  'max_tool_bytes',
+] as const satisfies readonly LimitName[];
+
+export type OptionalLimitField = (typeof LIMITS)[(typeof OPTIONAL_TASK_LIMITS)[number]]['field'];
+
+/** Returns the optional limits that have a value. */
+export function collectOptionalLimits(
+  valueOf: (field: OptionalLimitField) => number | null | undefined,
+): Readonly<Partial<Record<OptionalLimitField, number>>> {
+  const fields = OPTIONAL_TASK_LIMITS.map((name) => LIMITS[name].field);
+  const values = fields.map((field) => [field, valueOf(field)] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== null && value !== undefined));
+}

@@ -6,6 +6,7 @@ import type {
   ForkedConversation,
   SummarizedConversation,
 } from './initial-context.ts';
+import type { OptionalLimitField } from './limits.ts';
 import type { ResolvedModel } from './model.ts';
 import type { Rights } from './permission.ts';
 import type { FanOut } from './template.ts';
@@ -15,15 +16,11 @@ import type { UnmetRequest } from './unmet-request.ts';
 export type TaskSource = 'cli' | 'model' | 'skill' | 'hook' | 'sdk' | 'acp' | 'mcp' | 'template';
 
 /** The limits of one task. They are set when it is created: the smallest of configuration, definition and call. */
-export interface TaskLimits {
+export interface TaskLimits extends Readonly<Partial<Record<OptionalLimitField, number>>> {
   /** The maximum number of answers; null for no limit. */
   readonly maxTurns: number | null;
   /** Paid tokens of this task and all tasks below it; null for no limit. */
   readonly maxTokens: number | null;
-  /** Cost in USD of this task and all tasks below it. Default: no limit. */
-  readonly maxCostUsd?: number;
-  /** Bytes of tool results of this task and all tasks below it. Default: no limit. */
-  readonly maxToolBytes?: number;
   /** Milliseconds from its start; null for no limit, as for the main agent. */
   readonly wallMs: number | null;
   /** The maximum number of tokens of the answer that the parent's model gets. */

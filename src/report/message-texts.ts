@@ -13,23 +13,23 @@ type Part = Message['content'][number];
 /**
  * Returns the texts of the messages of a request, with a name for each kind.
  *
- * @param handed the context that came from the parent's conversation, or null
+ * @param transferred the context that came from the parent's conversation, or null
  */
 export function messageTexts(
   messages: readonly Message[],
   log: readonly TaskEvent[],
-  handed: string | null,
+  transferred: string | null,
 ): readonly RequestText[] {
-  const told = toldIn(log, handed);
+  const names = readInputNames(log, transferred);
   const head = headNames(messages[0], log);
   return messages.flatMap((message, at) =>
     message.content.flatMap((part, index) => {
       const name = at === 0 ? head[index] : undefined;
-      const inherited = told.inherited.has(message);
+      const inherited = names.inherited.has(message);
       const shown =
         part.type === 'tool_result' || part.type === 'text' ? (part.attachments ?? []) : [];
       return [
-        measureText(name ?? nameOf(message.role, part, { ...told, inherited }), textOf(part)),
+        measureText(name ?? nameOf(message.role, part, { ...names, inherited }), textOf(part)),
         ...shown.map(attachmentSource),
       ];
     }),
@@ -44,7 +44,7 @@ function attachmentSource(attachment: Attachment): RequestText {
 }
 
 /** The information in the log that names the texts of messages. */
-interface Told {
+interface InputNames {
   readonly kinds: ReadonlyMap<string, InputKind>;
   /** The lines that replace cleared results, by call id. */
   readonly cleared: ReadonlyMap<string, string>;
@@ -61,9 +61,9 @@ const KIND_NAMES: Readonly<Record<InputKind, string>> = {
   notice: 'notices',
 };
 
-function toldIn(log: readonly TaskEvent[], handed: string | null): Told {
+function readInputNames(log: readonly TaskEvent[], transferred: string | null): InputNames {
   const kinds = new Map<string, InputKind>();
-  if (handed !== null) kinds.set(handed, 'given');
+  if (transferred !== null) kinds.set(transferred, 'given');
   const cleared = new Map<string, string>();
   const inherited = new Set<Message>();
   for (const event of log) {
@@ -116,7 +116,7 @@ function textOf(part: Part): string {
 function nameOf(
   role: Message['role'],
   part: Part,
-  { kinds, cleared, inherited }: Omit<Told, 'inherited'> & { readonly inherited: boolean },
+  { kinds, cleared, inherited }: Omit<InputNames, 'inherited'> & { readonly inherited: boolean },
 ): string {
   switch (part.type) {
     case 'tool_call':
@@ -130,7 +130,7 @@ function nameOf(
       return 'thoughts';
     case 'text':
       if (role === 'assistant') return 'answers';
-      return inherited ? 'said to its parent' : toldName(part.text, kinds);
+      return inherited ? 'said to its parent' : inputName(part.text, kinds);
     default:
       return part satisfies never;
   }
@@ -139,7 +139,7 @@ function nameOf(
 const DELEGATED: ReadonlySet<string> = new Set(['Task', 'TaskOutput']);
 const ENDED = '<notice>Ended in the background:';
 
-function toldName(text: string, kinds: ReadonlyMap<string, InputKind>): string {
+function inputName(text: string, kinds: ReadonlyMap<string, InputKind>): string {
   const kind = kinds.get(text);
   if (kind !== undefined) return KIND_NAMES[kind];
   if (text.startsWith(ENDED)) return KIND_NAMES.result;

@@ -8,7 +8,7 @@ export type RepairsByModel = ReadonlyMap<string, ReadonlyMap<Repair, number>>;
 export class RepairCount {
   private readonly models = new Map<string, Map<Repair, number>>();
   /** The model that the open turn was sent to. */
-  private asked = '';
+  private requested = '';
 
   get byModel(): RepairsByModel {
     return this.models;
@@ -17,13 +17,13 @@ export class RepairCount {
   add(event: TaskEvent): void {
     switch (event.type) {
       case 'turn.started':
-        this.asked = event.model;
+        this.requested = event.model;
         return;
       case 'turn.ended':
         return this.count(event.model, event.repairs);
       case 'turn.retried':
       case 'turn.failed':
-        return this.count(this.asked, event.repairs);
+        return this.count(this.requested, event.repairs);
       default:
     }
   }

@@ -52,8 +52,8 @@ function outcome({ ms, calls, failure, retries, isCut, isSummary, isOfParent }: 
 
 function counted(calls: readonly string[]): string {
   const counts = Map.groupBy(calls, (name) => name);
-  const words = Array.from(counts, ([name, { length }]) =>
+  const texts = Array.from(counts, ([name, { length }]) =>
     length === 1 ? name : `${name} × ${length}`,
   );
-  return words.join(', ');
+  return texts.join(', ');
 }

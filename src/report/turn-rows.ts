@@ -49,36 +49,38 @@ export function addTurnEvent(rows: TurnRow[], event: TaskEvent): void {
       return;
     case 'context.summarised':
     case 'summary.refused':
-      change(rows, event.turn, (row) => ({
-        ...row,
-        ...useOf(event),
-        ms: Math.max(0, event.ts - row.at),
+      end(rows, event, {
         model: event.model,
         failure: event.type === 'summary.refused' ? event.because : null,
-      }));
+      });
       return;
     case 'turn.retried':
       change(rows, event.turn, (row) => ({ ...row, retries: row.retries + 1 }));
       return;
-    case 'turn.ended':
-      change(rows, event.turn, (row) => ({
-        ...row,
-        ...useOf(event),
-        ms: Math.max(0, event.ts - row.at),
-        model: event.model,
-        calls: toolCalls(event.message).map(({ name }) => name),
-      }));
+    case 'turn.ended': {
+      const calls = toolCalls(event.message).map(({ name }) => name);
+      end(rows, event, { model: event.model, calls });
       return;
+    }
     case 'turn.failed':
-      change(rows, event.turn, (row) => ({
-        ...row,
-        ...useOf(event),
-        ms: Math.max(0, event.ts - row.at),
-        failure: event.failure.message,
-      }));
+      end(rows, event, { failure: event.failure.message });
       return;
     default:
   }
+}
+
+/** Records that the request of a turn has ended, with its use and what else is known of it. */
+function end(
+  rows: TurnRow[],
+  event: AnswerUsage & { readonly turn: number; readonly ts: number },
+  outcome: Partial<TurnRow>,
+): void {
+  change(rows, event.turn, (row) => ({
+    ...row,
+    ...useOf(event),
+    ms: Math.max(0, event.ts - row.at),
+    ...outcome,
+  }));
 }
 
 function begin(

@@ -7,9 +7,10 @@ import { projectRoot } from '../sys/files/project-directories.ts';
 import { readProjectFile, TRUST_ALL } from '../sys/files/project-file.ts';
 import { hashContent } from '../sys/files/read-file.ts';
 import { resolveInRoots } from '../sys/files/real-path.ts';
-import { AnswerStore, type SavedAnswer } from './saved-answers.ts';
-import { savedModeName, ModeStore, type SavedMode } from './saved-modes.ts';
-import { approvalDirectory, type StateOptions } from './state-directory.ts';
+import { isAnswerFor, SAVED_ANSWERS, type SavedAnswer } from './saved-answers.ts';
+import { savedModeName, SAVED_MODES, type SavedMode } from './saved-modes.ts';
+import type { StateOptions } from './state-directory.ts';
+import { openApprovalList, type StateList } from './state-list.ts';
 import { settingsEffects, type FileEffects, memoryEffects } from './file-effects.ts';
 import {
   indexEntries,
@@ -20,7 +21,7 @@ import {
   type ListedFile,
 } from './list-files.ts';
 import { maxBytesOf, type ProjectFile } from './project-files.ts';
-import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
+import { entryKey, TRUSTED_FILES, type TrustEntry } from './trust-store.ts';
 
 export interface TrustListing {
   /** The root of the project, without links. */
@@ -60,7 +61,7 @@ export class Approvals {
   }
 
   async list(): Promise<TrustListing> {
-    const entries = this.#trusted().entries();
+    const entries = this.#trusted().all();
     const trusted = indexEntries(entries);
     const { found, unusable } = await readProjectFiles(this.#place);
     const files = found.map((read) => listFile(read, trusted));
@@ -71,14 +72,16 @@ export class Approvals {
     return {
       project: this.#project,
       files: [...files, ...others.map((entry) => this.#elsewhere(entry)), ...unusable],
-      answers: this.#answers().of(this.#project),
+      answers: this.#answers()
+        .all()
+        .filter((each) => isAnswerFor(each, this.#project)),
       modes: this.#modes().all(),
     };
   }
 
   /** Returns the files that could be approved: below these paths, or all. */
   async propose(paths: readonly string[]): Promise<readonly ApprovalProposal[]> {
-    const trusted = indexEntries(this.#trusted().entries());
+    const trusted = indexEntries(this.#trusted().all());
     const { found } = await readProjectFiles(this.#place);
     const chosen = paths.length === 0 ? found : this.#chosen(paths, found);
     const proposals = new Map<string, ApprovalProposal>();
@@ -96,7 +99,7 @@ export class Approvals {
 
   approve(proposals: readonly ApprovalProposal[]): void {
     const trustedOn = new Date().toISOString();
-    this.#trusted().approve(proposals.map(({ entry }) => ({ ...entry, trustedOn })));
+    this.#trusted().add(proposals.map(({ entry }) => ({ ...entry, trustedOn })));
   }
 
   /** Revokes all approvals of this project. Answers for every project remain. */
@@ -104,7 +107,7 @@ export class Approvals {
     const { files } = await this.list();
     const own = new Set(files.map(entryKey));
     return {
-      files: this.#trusted().revoke((entry) => own.has(entryKey(entry))),
+      files: this.#trusted().remove((entry) => own.has(entryKey(entry))),
       answers: this.#answers().remove(({ project }) => project === this.#project),
       modes: this.#modes().remove(({ path }) => isInside(this.#project, path)),
     };
@@ -117,8 +120,8 @@ export class Approvals {
   revoke(names: readonly string[]): RevokedApprovals {
     const trusted = this.#trusted();
     const answers = this.#answers();
-    const entries = trusted.entries();
-    const saved = answers.of(this.#project);
+    const entries = trusted.all();
+    const saved = answers.all().filter((each) => isAnswerFor(each, this.#project));
     const files = new Set<string>();
     const rules = new Set<string>();
     const savedModes = this.#modes().all();
@@ -136,25 +139,25 @@ export class Approvals {
         );
       }
     }
-    const isMeant = ({ rule, project }: SavedAnswer): boolean =>
-      rules.has(rule) && (project === null || project === this.#project);
+    const isMeant = (answer: SavedAnswer): boolean =>
+      rules.has(answer.rule) && isAnswerFor(answer, this.#project);
     return {
-      files: files.size === 0 ? [] : trusted.revoke((entry) => files.has(entryKey(entry))),
+      files: files.size === 0 ? [] : trusted.remove((entry) => files.has(entryKey(entry))),
       answers: rules.size === 0 ? [] : answers.remove(isMeant),
       modes: modes.size === 0 ? [] : this.#modes().remove((each) => modes.has(savedModeName(each))),
     };
   }
 
-  #trusted(): TrustStore {
-    return new TrustStore(approvalDirectory(this.#place));
+  #trusted(): StateList<TrustEntry> {
+    return openApprovalList(this.#place, TRUSTED_FILES);
   }
 
-  #answers(): AnswerStore {
-    return new AnswerStore(approvalDirectory(this.#place));
+  #answers(): StateList<SavedAnswer> {
+    return openApprovalList(this.#place, SAVED_ANSWERS);
   }
 
-  #modes(): ModeStore {
-    return new ModeStore(approvalDirectory(this.#place));
+  #modes(): StateList<SavedMode> {
+    return openApprovalList(this.#place, SAVED_MODES);
   }
 
   /**

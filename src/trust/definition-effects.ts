@@ -86,7 +86,7 @@ function takenNames(
   { name, aliases }: AgentDefinition,
   builtins: readonly AgentDefinition[],
 ): readonly string[] {
-  const own = new Set([name, ...aliases].map((word) => word.toLowerCase()));
+  const own = new Set([name, ...aliases].map((each) => each.toLowerCase()));
   return builtins.flatMap((builtin) => {
     if (own.has(builtin.name.toLowerCase())) {
       return [`it takes the place of the built-in agent ${builtin.name}`];

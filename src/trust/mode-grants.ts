@@ -47,8 +47,8 @@ interface ReadGrant {
 }
 
 function readGrant(written: WrittenGrant, agents: readonly AgentDefinition[]): ReadGrant {
-  const { source, mode, agent: word } = written;
-  const found = findAgent(word, agents);
+  const { source, mode, agent: given } = written;
+  const found = findAgent(given, agents);
   if (source.kind === 'flag') {
     if (!found.ok) throw new UsageError(`${source.where}: ${found.error.message}`);
     const { agent } = found;
@@ -61,7 +61,7 @@ function readGrant(written: WrittenGrant, agents: readonly AgentDefinition[]): R
     };
   }
   // A grant stays in force for an agent that is not there yet: its file may be written while this process runs.
-  const name = found.ok ? found.agent.name : word;
+  const name = found.ok ? found.agent.name : given;
   const grant: ModeGrant = { agent: name, mode, definition: null, source };
   if (!found.ok) return { grant, notice: ignoredGrant(written, found.error.message) };
   if (!canGrantByName(found.agent))
@@ -80,18 +80,18 @@ function ignoredGrant(written: WrittenGrant, reason: string): ConfigNotice {
   return { where: written.source.where, message };
 }
 
-/** Says that a definition asks for a mode that no grant can widen to this one. Null: the grant may have an effect. */
+/** Says that a definition asks for a mode that no grant can widen to this one. Returns null if the grant may have an effect. */
 function grantBeyondDefinition(
-  { name, mode: wished }: AgentDefinition,
+  { name, mode: requested }: AgentDefinition,
   mode: PermissionMode,
 ): string | null {
-  if (wished !== 'plan' && (wished !== 'default' || mode === 'default')) return null;
-  return `the definition of ${escapeLine(name)} asks for ${wished} mode, and a grant gives no agent more than its definition asks for`;
+  if (requested !== 'plan' && (requested !== 'default' || mode === 'default')) return null;
+  return `the definition of ${escapeLine(name)} asks for ${requested} mode, and a grant gives no agent more than its definition asks for`;
 }
 
 /**
  * A notice that a definition of a project or a plugin has taken the name of the user's own agent, for which alone
- * a grant in a file or a variable holds. Null: the definition asks for no more than it gets without a grant.
+ * a grant in a file or a variable holds. Returns null if the definition asks for no more than it gets without a grant.
  */
 function grantToOtherFile(
   agent: AgentDefinition,
@@ -103,9 +103,9 @@ function grantToOtherFile(
 }
 
 /** The grants, as `NAME=MODE`, that would give an agent more than the default mode. */
-export function grantableModes({ name, mode: wished }: AgentDefinition): readonly string[] {
+export function grantableModes({ name, mode: requested }: AgentDefinition): readonly string[] {
   return GRANTABLE_MODES.filter(
-    (mode) => mode !== 'default' && (wished === null || !isNarrowerMode(wished, mode)),
+    (mode) => mode !== 'default' && (requested === null || !isNarrowerMode(requested, mode)),
   ).map((mode) => `${name}=${mode}`);
 }
 

@@ -4,9 +4,8 @@ import { PROJECT_MEMORY_DIRECTORIES } from '../sys/files/memory-directories.ts';
 import type { ProjectFileKind, ProjectFileRequest } from '../sys/files/project-file.ts';
 import { INDEX_NAME } from '../tools/memory/index-file.ts';
 import { projectClaudeFiles } from '../config/claude-files.ts';
-import { findConfigFiles } from '../config/find-config-files.ts';
 import { MAX_SETTINGS_BYTES } from '../config/settings-file.ts';
-import type { UserEnvironment } from '../config/paths.ts';
+import { findConfigFiles, type UserEnvironment } from '../config/paths.ts';
 import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
 import {
   agentEffects,
@@ -23,7 +22,7 @@ import { createSearchContext, type SearchContext } from '../agents/loader/search
 
 /** A file of the project that has an effect on Muster if it is trusted. */
 export interface ProjectFile extends ProjectFileRequest {
-  /** Returns what the definitions in the file would do. Absent: it holds no definitions. */
+  /** Returns what the definitions in the file would do. It is absent if the file holds no definitions. */
   readonly grants?: (bytes: Buffer) => Promise<FileEffects>;
   /** Returns the paths of other files that the definitions in it refer to. */
   readonly referencedFiles?: (text: string) => Promise<readonly string[]>;

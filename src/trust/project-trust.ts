@@ -1,6 +1,6 @@
 import { MusterError } from '../base/errors.ts';
-import { approvalDirectory, type StateOptions } from './state-directory.ts';
-import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
+import { openApprovalList, type ApprovalReaderOptions } from './state-list.ts';
+import { entryKey, TRUSTED_FILES, type TrustEntry } from './trust-store.ts';
 import { dirname } from 'node:path';
 import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
 import {
@@ -24,10 +24,8 @@ export interface ProjectFileToTrust extends ProjectFileName {
  */
 export type TrustDecision = boolean | ((file: ProjectFileToTrust) => boolean);
 
-export interface TrustOptions extends StateOptions {
+export interface TrustOptions extends ApprovalReaderOptions {
   readonly decision: TrustDecision;
-  /** Called with one line that says why no approval counts. */
-  readonly onProblem: (message: string) => void;
 }
 
 /**
@@ -62,8 +60,8 @@ class StoredTrust implements ProjectTrust {
 
   #read(): ReadonlyMap<string, TrustEntry> {
     try {
-      const store = new TrustStore(approvalDirectory(this.#options));
-      return new Map(store.entries().map((entry) => [entryKey(entry), entry]));
+      const entries = openApprovalList(this.#options, TRUSTED_FILES).all();
+      return new Map(entries.map((entry) => [entryKey(entry), entry]));
     } catch (thrown) {
       if (!(thrown instanceof MusterError)) throw thrown;
       this.#options.onProblem(`nothing of this project is trusted: ${thrown.message}`);

@@ -1,9 +1,11 @@
-import { MusterError, UsageError } from '../base/errors.ts';
-import { isJsonObject, type JsonValue } from '../base/json.ts';
-import { parseJsonLine } from '../base/jsonl.ts';
+import { UsageError } from '../base/errors.ts';
 import { parseRule, type RuleText } from '../policy/rules/rules.ts';
-import { StateFile } from './state-file.ts';
-import { approvalDirectory, type StateOptions } from './state-directory.ts';
+import {
+  openApprovalList,
+  readApprovals,
+  type ApprovalReaderOptions,
+  type ListFormat,
+} from './state-list.ts';
 
 /** A question that was answered with "always". */
 export interface SavedAnswer {
@@ -30,117 +32,50 @@ export interface SavedAnswers {
   }): void;
 }
 
-const FILE_NAME = 'answers.json';
-const VERSION = 1;
+/** The file of the saved answers. */
+export const SAVED_ANSWERS: ListFormat<SavedAnswer> = {
+  fileName: 'answers.json',
+  listName: 'answers',
+  keyOf: ({ rule, project }) => JSON.stringify([rule, project]),
+  describeInvalid: (position) => `answer ${position} is none`,
+  read({ rule, project, answeredOn }) {
+    if (
+      typeof rule !== 'string' ||
+      (typeof project !== 'string' && project !== null) ||
+      typeof answeredOn !== 'string' ||
+      !parseSavedRule(rule).ok
+    ) {
+      return undefined;
+    }
+    return { rule, project, answeredOn };
+  },
+};
 
-/** The saved answers, in one file of the state directory. */
-export class AnswerStore {
-  readonly #file: StateFile;
-
-  constructor(directory: string) {
-    this.#file = new StateFile(directory, FILE_NAME);
-  }
-
-  get path(): string {
-    return this.#file.path;
-  }
-
-  /**
-   * Returns the answers for a project. Throws MusterError for a file that is damaged or not the user's own.
-   */
-  of(projectRoot: string): readonly SavedAnswer[] {
-    return this.#parse(this.#file.read()).filter(
-      ({ project }) => project === null || project === projectRoot,
-    );
-  }
-
-  add(answer: SavedAnswer): void {
-    const parsed = parseRule({
-      text: answer.rule,
-      source: { kind: 'answer', where: 'an answer' },
-    });
-    if (!parsed.ok) throw new UsageError(parsed.problem.message);
-    this.#change((before) => [...before.filter((each) => !isSame(each, answer)), answer]);
-  }
-
-  /** Removes answers, and returns them. */
-  remove(isMeant: (answer: SavedAnswer) => boolean): readonly SavedAnswer[] {
-    let removed: readonly SavedAnswer[] = [];
-    this.#change((before) => {
-      removed = before.filter(isMeant);
-      return before.filter((answer) => !isMeant(answer));
-    });
-    return removed;
-  }
-
-  #change(change: (before: readonly SavedAnswer[]) => readonly SavedAnswer[]): void {
-    this.#file.update((text) => {
-      const answers = change(this.#parse(text));
-      return `${JSON.stringify({ version: VERSION, answers }, null, 2)}\n`;
-    });
-  }
-
-  #parse(text: string | undefined): readonly SavedAnswer[] {
-    if (text === undefined) return [];
-    const value = parseJsonLine(text);
-    if (!isJsonObject(value)) throw this.#file.damaged('it holds no JSON object');
-    const { version, answers } = value;
-    if (version !== VERSION) throw this.#file.damaged(`its version is not ${VERSION}`);
-    if (!Array.isArray(answers)) throw this.#file.damaged('it holds no list of answers');
-    return answers.map((each: JsonValue, index) => {
-      const answer = readAnswer(each);
-      if (answer === undefined) throw this.#file.damaged(`answer ${index + 1} is none`);
-      return answer;
-    });
-  }
+function parseSavedRule(text: string) {
+  return parseRule({ text, source: { kind: 'answer', where: 'an answer' } });
 }
 
-function isSame(a: SavedAnswer, b: SavedAnswer): boolean {
-  return a.rule === b.rule && a.project === b.project;
+/** Returns whether an answer holds in a project. */
+export function isAnswerFor({ project }: SavedAnswer, projectRoot: string): boolean {
+  return project === null || project === projectRoot;
 }
 
-function readAnswer(value: JsonValue): SavedAnswer | undefined {
-  if (!isJsonObject(value)) return undefined;
-  const { rule, project, answeredOn } = value;
-  if (
-    typeof rule !== 'string' ||
-    (typeof project !== 'string' && project !== null) ||
-    typeof answeredOn !== 'string' ||
-    !parseRule({ text: rule, source: { kind: 'answer', where: '' } }).ok
-  ) {
-    return undefined;
-  }
-  return { rule, project, answeredOn };
-}
-
-export interface SavedAnswersOptions extends StateOptions {
-  /** Called with one line that says why no answer counts. */
-  readonly onProblem: (message: string) => void;
-}
-
-/**
- * Opens the saved answers for a run. A file that cannot be read allows nothing, and does not stop the run.
- */
-export function openSavedAnswers(options: SavedAnswersOptions): SavedAnswers {
+/** Opens the saved answers for a run. A file that cannot be read allows nothing. */
+export function openSavedAnswers(options: ApprovalReaderOptions): SavedAnswers {
   return {
     rules: (projectRoot) => {
-      try {
-        const store = new AnswerStore(approvalDirectory(options));
-        const source = { kind: 'answer', where: store.path } as const;
-        return store.of(projectRoot).map(({ rule }) => ({ text: rule, source }));
-      } catch (thrown) {
-        if (!(thrown instanceof MusterError)) throw thrown;
-        // A chosen directory in the project holds no answers, and whoever chose it need not be told each time.
-        if (!(thrown instanceof UsageError))
-          options.onProblem(`no saved answer counts: ${thrown.message}`);
-        return [];
-      }
+      const { path, entries } = readApprovals(options, SAVED_ANSWERS, 'no saved answer counts');
+      const source = { kind: 'answer', where: path } as const;
+      return entries
+        .filter((each) => isAnswerFor(each, projectRoot))
+        .map(({ rule }) => ({ text: rule, source }));
     },
-    add: ({ rule, scope, projectRoot }) =>
-      new AnswerStore(approvalDirectory(options)).add({
-        rule,
-        project: scope === 'project' ? projectRoot : null,
-        answeredOn: new Date().toISOString(),
-      }),
+    add: ({ rule, scope, projectRoot }) => {
+      const parsed = parseSavedRule(rule);
+      const list = openApprovalList(options, SAVED_ANSWERS);
+      if (!parsed.ok) throw new UsageError(parsed.problem.message);
+      const project = scope === 'project' ? projectRoot : null;
+      list.add([{ rule, project, answeredOn: new Date().toISOString() }]);
+    },
   };
 }

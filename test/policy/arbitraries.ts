@@ -4,7 +4,7 @@ import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import type { Rights } from '../../src/protocol/permission.ts';
 import type { ResolvedCall } from '../../src/policy/call.ts';
 import { addCallLimits } from '../../src/policy/call-limits.ts';
-import { addDefinitionRules } from '../../src/policy/rules/definition-rules.ts';
+import { addDefinitionRules } from '../../src/policy/attenuate.ts';
 import {
   agent,
   bash,

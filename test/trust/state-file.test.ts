@@ -18,7 +18,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StateFile } from '../../src/trust/state-file.ts';
-import { TrustStore, type TrustEntry } from '../../src/trust/trust-store.ts';
+import { StateList } from '../../src/trust/state-list.ts';
+import { TRUSTED_FILES, type TrustEntry } from '../../src/trust/trust-store.ts';
 
 let root: string;
 beforeEach(() => {
@@ -114,12 +115,13 @@ describe('a state file', () => {
   });
 
   it('loses nothing when several processes change it at once', async () => {
-    const module = resolve(import.meta.dirname, '../../src/trust/trust-store.ts');
+    const source = resolve(import.meta.dirname, '../../src/trust');
     const program = `
-      const { TrustStore } = await import(${JSON.stringify(module)});
-      const store = new TrustStore(process.argv[1]);
+      const { StateList } = await import(${JSON.stringify(join(source, 'state-list.ts'))});
+      const { TRUSTED_FILES } = await import(${JSON.stringify(join(source, 'trust-store.ts'))});
+      const list = new StateList(process.argv[1], TRUSTED_FILES);
       for (let n = 0; n < 5; n += 1) {
-        store.approve([{ kind: 'agent', path: '/p/' + process.argv[2] + n, sha256: 'a'.repeat(64),
+        list.add([{ kind: 'agent', path: '/p/' + process.argv[2] + n, sha256: 'a'.repeat(64),
           project: '/p', trustedOn: '2026-01-02T03:04:05.678Z' }]);
       }`;
     const directory = join(root, 'state');
@@ -131,8 +133,8 @@ describe('a state file', () => {
     const codes = await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0]));
     expect(codes).toEqual([0, 0, 0]);
     expect(
-      new TrustStore(directory)
-        .entries()
+      new StateList(directory, TRUSTED_FILES)
+        .all()
         .map(({ path }) => path)
         .toSorted(),
     ).toEqual(['a', 'b', 'c'].flatMap((name) => [0, 1, 2, 3, 4].map((n) => `/p/${name}${n}`)));
@@ -142,15 +144,15 @@ describe('a state file', () => {
 
 describe('what is trusted', () => {
   it('is kept by kind and path, the last content of each', () => {
-    const store = new TrustStore(join(root, 'state'));
-    store.approve([entry('/p/a'), entry('/p/b')]);
-    store.approve([entry('/p/a', 'b'.repeat(64)), { ...entry('/p/a'), kind: 'config' }]);
-    expect(store.entries()).toEqual([
+    const list = new StateList(join(root, 'state'), TRUSTED_FILES);
+    list.add([entry('/p/a'), entry('/p/b')]);
+    list.add([entry('/p/a', 'b'.repeat(64)), { ...entry('/p/a'), kind: 'config' }]);
+    expect(list.all()).toEqual([
       entry('/p/b'),
       entry('/p/a', 'b'.repeat(64)),
       { ...entry('/p/a'), kind: 'config' },
     ]);
-    expect(store.revoke(({ path }) => path === '/p/b')).toEqual([entry('/p/b')]);
+    expect(list.remove(({ path }) => path === '/p/b')).toEqual([entry('/p/b')]);
   });
 
   it.each([
@@ -165,8 +167,8 @@ describe('what is trusted', () => {
     const directory = join(root, 'state');
     mkdirSync(directory, { mode: 0o700 });
     writeFileSync(join(directory, 'trust.json'), text, { mode: 0o600 });
-    const store = new TrustStore(directory);
-    expect(() => store.entries()).toThrow(/trust\.json is damaged .*nothing in it counts/);
-    expect(() => store.approve([entry('/a')])).toThrow(/is damaged/);
+    const list = new StateList(directory, TRUSTED_FILES);
+    expect(() => list.all()).toThrow(/trust\.json is damaged .*nothing in it counts/);
+    expect(() => list.add([entry('/a')])).toThrow(/is damaged/);
   });
 });

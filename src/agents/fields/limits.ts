@@ -1,23 +1,28 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentLimits } from '../../protocol/agent.ts';
+import { LIMITS, OPTIONAL_TASK_LIMITS } from '../../protocol/limits.ts';
 import type { FieldReader } from './field-reader.ts';
 import { singleLineOf } from './common.ts';
 
 /** The limits that a file can set, by the names of their fields. */
-const LIMIT_FIELDS = {
-  'max-tokens': 'maxTokens',
-  'max-cost-usd': 'maxCostUsd',
-  'max-tool-bytes': 'maxToolBytes',
-  'wall-seconds': 'wallSeconds',
-  'result-max-tokens': 'resultMaxTokens',
-} as const satisfies Record<string, keyof AgentLimits>;
-type LimitField = keyof typeof LIMIT_FIELDS;
+const LIMIT_FIELDS = new Map<string, keyof AgentLimits>([
+  ['max-tokens', 'maxTokens'],
+  ...OPTIONAL_TASK_LIMITS.map((name) => [limitFieldName(name), LIMITS[name].field] as const),
+  ['wall-seconds', 'wallSeconds'],
+  ['result-max-tokens', 'resultMaxTokens'],
+]);
+
+/** Returns the name of the field that sets a limit of the table of limits. */
+function limitFieldName(limit: string): string {
+  return limit.replaceAll('_', '-');
+}
 
 /** The fields for limits in Muster's own files. In other files, `max-tokens` may mean something else. */
-export const OWN_LIMITS = Object.keys(LIMIT_FIELDS).filter(isLimitField);
+export const OWN_LIMITS: readonly string[] = [...LIMIT_FIELDS.keys()];
 
-function isLimitField(name: string): name is LimitField {
-  return Object.hasOwn(LIMIT_FIELDS, name);
+/** Returns the fields of a file for limits other than that of turns, undefined where a limit is not set. */
+export function writeLimits(limits: AgentLimits): Readonly<Record<string, number | undefined>> {
+  return Object.fromEntries(Array.from(LIMIT_FIELDS, ([name, field]) => [name, limits[field]]));
 }
 
 /** The names that vendors use for the limit of turns. */
@@ -26,20 +31,22 @@ const TURN_FIELDS = ['max-turns', 'steps', 'max-steps'];
 const TURN_OBJECTS = ['run-config', 'settings'];
 
 /** Returns the names of all fields that set limits. */
-export function limitFieldNames(own: readonly LimitField[]): readonly string[] {
+export function limitFieldNames(own: readonly string[]): readonly string[] {
   return [...TURN_FIELDS, 'timeout-mins', ...TURN_OBJECTS, ...own];
 }
 
 /** Reads the limits of a file: turns under any vendor's name, the minutes of Gemini CLI, and the fields in `own`. */
-export function readLimits(reader: FieldReader, own: readonly LimitField[]): AgentLimits {
+export function readLimits(reader: FieldReader, own: readonly string[]): AgentLimits {
   const limits: Partial<Record<keyof AgentLimits, number>> = {};
   const turns = readTurns(reader);
   if (turns !== undefined) limits.maxTurns = turns;
   const minutes = readPositive(reader, 'timeout-mins', { whole: false });
   if (minutes !== undefined) limits.wallSeconds = Math.ceil(minutes * 60);
-  for (const name of own) {
-    const value = readPositive(reader, name, { whole: name !== 'max-cost-usd' });
-    if (value !== undefined) limits[LIMIT_FIELDS[name]] = value;
+  for (const [name, field] of LIMIT_FIELDS) {
+    const value = own.includes(name)
+      ? readPositive(reader, name, { whole: name !== 'max-cost-usd' })
+      : undefined;
+    if (value !== undefined) limits[field] = value;
   }
   return limits;
 }

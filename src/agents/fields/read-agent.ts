@@ -21,7 +21,7 @@ import {
   mergeRules,
 } from './common.ts';
 import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
-import { limitFieldNames, type OWN_LIMITS, readLimits } from './limits.ts';
+import { limitFieldNames, readLimits } from './limits.ts';
 import { CLAUDE_MODES, MODE_FIELDS, readMode, type ModeNames } from './modes.ts';
 import { readToolFields, TOOL_FIELDS } from './tools.ts';
 
@@ -31,7 +31,7 @@ export interface AgentDialect {
   /** Default: Claude Code's names. */
   readonly modes?: ModeNames;
   /** The fields for limits other than that of turns. Default: none. */
-  readonly limits?: typeof OWN_LIMITS;
+  readonly limits?: readonly string[];
   /** Fields that the vendor documents and that have no effect in Muster yet. Default: none. */
   readonly inactive?: readonly string[];
   /** Whether a markdown file without front matter is an agent: its text is the prompt. Default: false. */

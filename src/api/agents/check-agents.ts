@@ -28,7 +28,7 @@ import { createModelOutlooks } from './model-outlooks.ts';
 import { findSecrets } from './find-secrets.ts';
 
 export interface CheckAgentsRequest extends AgentsLocation {
-  /** Names of agents and absolute paths of files. Empty: all agents. */
+  /** Names of agents and absolute paths of files. If there are none, all agents are checked. */
   readonly names: readonly string[];
   /** An absolute directory. All agents below it are checked instead of those that can be used. */
   readonly dir?: string;
@@ -122,9 +122,9 @@ function unmetFindings(
     // Agents that are not there are told of by name.
     delegable: true,
   });
-  const told = new Set(agent.problems.map(({ tool }) => tool));
+  const reported = new Set(agent.problems.map(({ tool }) => tool));
   return findUnmetRequests(agent, dropped)
-    .filter(({ kind, name }) => kind === 'rule' || (kind === 'tool' && !told.has(name)))
+    .filter(({ kind, name }) => kind === 'rule' || (kind === 'tool' && !reported.has(name)))
     .map(({ kind, name, reason }) => ({
       code: kind === 'rule' ? 'unreadable-rule' : 'unmet-tool',
       // One that Muster is yet to get is no mistake of the file.

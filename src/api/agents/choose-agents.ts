@@ -12,11 +12,11 @@ export interface ChosenAgents {
 }
 
 /**
- * Returns whether an argument names a file and not an agent: it contains a `/` or ends like a file.
+ * Returns whether a name means a file and not an agent: it contains a `/` or ends like a file.
  */
-export function isAgentFile(word: string): boolean {
+export function isAgentFile(name: string): boolean {
   return (
-    word === '.' || word === '..' || word.includes('/') || /\.(?:md|toml|jsonc?|ya?ml)$/i.test(word)
+    name === '.' || name === '..' || name.includes('/') || /\.(?:md|toml|jsonc?|ya?ml)$/i.test(name)
   );
 }
 
@@ -25,12 +25,12 @@ export function isAgentFile(word: string): boolean {
  * arguments all discovered agents, shadowed ones last. Throws UsageError for an unknown name and for a directory.
  */
 export async function chooseAgents(
-  words: readonly string[],
+  names: readonly string[],
   found: DiscoveryResult<AgentDefinition>,
 ): Promise<ChosenAgents> {
   const all = [...found.items, ...found.shadowed.map(({ item }) => item)];
-  if (words.length === 0) return { agents: all, problems: found.problems };
-  const chosen = await Promise.all(words.map((word) => chosenBy(word, all, found)));
+  if (names.length === 0) return { agents: all, problems: found.problems };
+  const chosen = await Promise.all(names.map((name) => chosenBy(name, all, found)));
   return {
     agents: [...new Set(chosen.flatMap(({ agents }) => agents))],
     problems: chosen.flatMap(({ problems }) => problems),
@@ -38,21 +38,21 @@ export async function chooseAgents(
 }
 
 /**
- * Returns the agents of one argument. A file that was discovered before gives the discovered agent.
+ * Returns the agents that one argument names. A file that was discovered before gives the discovered agent.
  */
 async function chosenBy(
-  word: string,
+  name: string,
   all: readonly AgentDefinition[],
   found: DiscoveryResult<AgentDefinition>,
 ): Promise<ChosenAgents> {
-  if (!isAgentFile(word)) return { agents: [requireAgent(word, found)], problems: [] };
-  if (isDirectory(word)) {
-    throw new UsageError(`${word} is a directory; for all below it: --dir ${word}`);
+  if (!isAgentFile(name)) return { agents: [requireAgent(name, found)], problems: [] };
+  if (isDirectory(name)) {
+    throw new UsageError(`${name} is a directory; for all below it: --dir ${name}`);
   }
-  const real = realPath(word);
+  const real = realPath(name);
   const known = all.filter(({ origin }) => realPath(origin.path) === real);
   if (known.length > 0) return { agents: known, problems: [] };
-  const { items, problems } = await readNamedAgentFile(word);
+  const { items, problems } = await readNamedAgentFile(name);
   return { agents: items, problems };
 }
 

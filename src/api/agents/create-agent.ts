@@ -76,7 +76,7 @@ export async function createAgent(request: CreateAgentRequest): Promise<CreatedA
   const here = await loadAgents(request);
   const target = resolveAgentTarget(request.to, here);
   const path = join(target.directory, agentFileName(request.wish.name));
-  const agent = await wishedAgent(request.wish, path, here);
+  const agent = await requestedAgent(request.wish, path, here);
   const findings = await lintNew(agent, here);
   const mistakes = findings.filter(
     ({ code, severity }) => severity !== 'note' && !NO_MISTAKE.has(code),
@@ -95,7 +95,7 @@ export async function createAgent(request: CreateAgentRequest): Promise<CreatedA
 /**
  * Returns the agent of the request, read as if from a file, on top of the agent on which it is based.
  */
-async function wishedAgent(
+async function requestedAgent(
   wish: NewAgent,
   path: string,
   { found }: LoadedAgents,
@@ -111,9 +111,10 @@ async function wishedAgent(
   // JSON is YAML, too.
   const text = `---\n${JSON.stringify(fields)}\n---\n\n${wish.prompt ?? base?.prompt ?? ''}\n`;
   const { items, problems } = await muster.agents.read({ path, text, scope: 'user' });
-  const [said] = items;
-  if (said === undefined) throw new UsageError(problems.map(({ message }) => message).join('\n'));
-  return base === null ? said : basedOn(base, said, wish);
+  const [requested] = items;
+  if (requested === undefined)
+    throw new UsageError(problems.map(({ message }) => message).join('\n'));
+  return base === null ? requested : basedOn(base, requested, wish);
 }
 
 /**
@@ -129,7 +130,11 @@ async function agentToBeginWith(
 }
 
 /** Combines the fields of the request with those of the old agent, without its aliases. */
-function basedOn(base: AgentDefinition, said: AgentDefinition, wish: NewAgent): AgentDefinition {
+function basedOn(
+  base: AgentDefinition,
+  requested: AgentDefinition,
+  wish: NewAgent,
+): AgentDefinition {
   const {
     tools: _tools,
     delegatesTo: _delegatesTo,
@@ -138,20 +143,20 @@ function basedOn(base: AgentDefinition, said: AgentDefinition, wish: NewAgent): 
     models: _models,
     ...rest
   } = base;
-  const { mode, permissionMode } = wish.mode === null ? base : said;
+  const { mode, permissionMode } = wish.mode === null ? base : requested;
   return {
     ...rest,
-    ...toolsOf(wish.tools === null ? base : said),
-    ...modelOf(wish.model === null ? base : said),
+    ...toolsOf(wish.tools === null ? base : requested),
+    ...modelOf(wish.model === null ? base : requested),
     aliases: [],
-    name: said.name,
-    description: said.description,
-    prompt: said.prompt,
+    name: requested.name,
+    description: requested.description,
+    prompt: requested.prompt,
     mode,
     permissionMode,
-    origin: said.origin,
+    origin: requested.origin,
     extra: {},
-    problems: said.problems,
+    problems: requested.problems,
   };
 }
 

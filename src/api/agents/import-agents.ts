@@ -8,7 +8,7 @@ import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition, AgentProblem, AgentScope } from '../../protocol/agent.ts';
 import { realDirectory } from '../setup/workspace.ts';
 import { chooseAgents } from './choose-agents.ts';
-import { loadAgents, type AgentsLocation } from './load-agents.ts';
+import { loadAgents, type AgentsLocation, type LoadedAgents } from './load-agents.ts';
 import {
   resolveAgentTarget,
   refuseExistingFiles,
@@ -83,7 +83,7 @@ export async function importAgents(
 
 async function chosenAgents(
   { names, dir, name }: ImportAgentsRequest,
-  { found }: Awaited<ReturnType<typeof loadAgents>>,
+  { found }: LoadedAgents,
 ): Promise<readonly AgentDefinition[]> {
   if (names.length === 0 && dir === undefined) {
     throw new UsageError('name what is to be imported: muster agents import FILE|NAME…, or --dir');
@@ -139,8 +139,8 @@ async function refuseChange(agent: AgentDefinition, { path, text }: NewAgentFile
 
 /** Returns the fields that must be the same, without those about the file. */
 function acting(agent: AgentDefinition): readonly (readonly [field: string, value: unknown])[] {
-  const told = new Set(['origin', 'problems', 'extra', 'permissionMode']);
-  return Object.entries(agent).filter(([field]) => !told.has(field));
+  const ignored = new Set(['origin', 'problems', 'extra', 'permissionMode']);
+  return Object.entries(agent).filter(([field]) => !ignored.has(field));
 }
 
 function refuseSameFile(files: readonly Import[]): void {

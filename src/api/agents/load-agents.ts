@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import { AGENTS } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { findAgent } from '../../agents/find-agent.ts';
@@ -7,7 +6,7 @@ import { findModeGrant } from '../../policy/mode-grants.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import { readEnvironment, type Environment } from '../../sys/env.ts';
+import { homeDirectory, readEnvironment, type Environment } from '../../sys/env.ts';
 import type { ModeGrant, PermissionMode } from '../../protocol/permission.ts';
 import type { ProjectTrust, UntrustedVerdict } from '../../sys/files/project-file.ts';
 import { loadConfig, type LoadedConfig } from '../../config/load.ts';
@@ -43,28 +42,39 @@ export interface LoadedAgents {
   readonly untrusted: ReadonlyMap<string, UntrustedVerdict>;
 }
 
+/** Finds the real directory of a location, its user, and the trust in the project's files. */
+export function openLocation(location: Omit<AgentsLocation, 'flags'>) {
+  const environment = location.environment ?? readEnvironment();
+  const [cwd] = workspaceRoots(location.cwd, []);
+  const { dataDir, trustProject: decision, onNotice: onProblem = () => {} } = location;
+  const home = homeDirectory(environment);
+  const state = {
+    environment,
+    home,
+    cwd,
+    ...(dataDir === undefined ? {} : { dataDir }),
+    onProblem,
+  };
+  return { state, cwd, environment, home, trust: createProjectTrust({ ...state, decision }) };
+}
+
 /**
  * Loads the agents and the configuration of a directory. Throws UsageError for a wrong configuration or directory.
  *
  * @param options `reads` says which files of a project are read: `trusted` to use the agents, `all` to inspect them
  */
 export async function loadAgents(
-  place: AgentsLocation,
+  location: AgentsLocation,
   { reads }: { readonly reads: 'trusted' | 'all' } = { reads: 'trusted' },
 ): Promise<LoadedAgents> {
-  const environment = place.environment ?? readEnvironment();
-  const [cwd] = workspaceRoots(place.cwd, []);
-  const { dataDir, trustProject: decision, flags = [] } = place;
-  const home = environment['HOME'] || homedir();
-  const state = { environment, home, cwd, ...(dataDir === undefined ? {} : { dataDir }) };
-  const onProblem = place.onNotice ?? (() => {});
-  const trust = createProjectTrust({ ...state, decision, onProblem });
+  const { state, cwd, environment, home, trust } = openLocation(location);
+  const { flags = [] } = location;
   const loaded = await loadConfig({ environment, home, cwd, trust, flags });
   const untrusted = new Map<string, UntrustedVerdict>();
   const reader = reads === 'all' ? readingAll(trust, untrusted) : trust;
   const found = await discoverDefinitions(AGENTS, { cwd, environment, trust: reader });
   const { grants } = configuredModes(loaded, found.items);
-  const modeGrants = [...grants, ...openSavedModes({ ...state, onProblem }).all()];
+  const modeGrants = [...grants, ...openSavedModes(state).all()];
   return { cwd, environment, home, loaded, found, modeGrants, untrusted };
 }
 

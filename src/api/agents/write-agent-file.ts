@@ -11,7 +11,7 @@ import { isInside } from '../../sys/files/paths.ts';
 import { projectRoot } from '../../sys/files/project-directories.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { writeFileInRoots } from '../../sys/files/write-file.ts';
-import { realDirectory } from '../setup/workspace.ts';
+import { realDirectory, resolveLinks } from '../setup/workspace.ts';
 import type { LoadedAgents } from './load-agents.ts';
 
 /** A directory to which agents are written. */
@@ -19,7 +19,7 @@ export interface AgentTarget {
   /** Absolute. It need not exist. */
   readonly directory: string;
   /**
-   * No file outside of this directory is written, not even through a link. Null: the boundary is `directory`.
+   * No file outside of this directory is written, not even through a link. If it is null, the boundary is `directory`.
    */
   readonly boundary: string | null;
   /**
@@ -53,10 +53,6 @@ export function resolveAgentTarget(to: string, place: Place): AgentTarget {
     );
   }
   return target;
-}
-
-function real(path: string): string {
-  return resolveInRoots(path, []).real;
 }
 
 export interface NewAgentFile {
@@ -125,7 +121,7 @@ function statsOf(path: string) {
  */
 export function scopeOfFile(path: string, { cwd, environment }: Place): AgentScope | null {
   const place = searchPaths(AGENTS, createSearchContext(cwd, environment)).find((each) =>
-    isInside(real(each.path), real(path)),
+    isInside(resolveLinks(each.path), resolveLinks(path)),
   );
   return place?.scope ?? null;
 }

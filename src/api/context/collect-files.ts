@@ -86,7 +86,7 @@ class Collection {
   }
 
   result(): CollectedFiles {
-    for (const [path, problem] of this.#tooDeep) if (!this.#isMet(path)) this.#tell(problem);
+    for (const [path, problem] of this.#tooDeep) if (!this.#isMet(path)) this.#report(problem);
     const more = this.#problems.length - MAX_PROBLEMS;
     const rest = more > 0 ? [`${plural(more, 'more problem')} with context files`] : [];
     return {
@@ -116,7 +116,7 @@ class Collection {
     if (this.#isFull) return;
     if (this.#read >= MAX_FILES || this.#bytes >= MAX_BYTES) {
       this.#isFull = true;
-      this.#tell(
+      this.#report(
         `more than ${MAX_FILES} context files, or ${MAX_BYTES} bytes: what comes from ${name} on is left out`,
       );
       return;
@@ -126,12 +126,12 @@ class Collection {
     if (reading.kind === 'absent') return;
     if (reading.kind === 'refused') {
       const how = by === null ? '' : `, which ${by.from} imports,`;
-      this.#tell(`context file ${name}${how} ${reading.reason}: it is left out`);
+      this.#report(`context file ${name}${how} ${reading.reason}: it is left out`);
       return;
     }
     this.#read += 1;
     this.#bytes += byteLength(reading.text);
-    if (reading.note !== undefined) this.#tell(`context file ${name} ${reading.note}`);
+    if (reading.note !== undefined) this.#report(`context file ${name} ${reading.note}`);
     if (this.#isKnown(`path ${reading.real}`)) return;
     const isSaid = this.#isKnown(`text ${reading.text}`);
     const { paths, isAll } = findImports(reading.text);
@@ -185,7 +185,7 @@ class Collection {
     return isKnown;
   }
 
-  #tell(problem: string): void {
+  #report(problem: string): void {
     this.#problems.push(problem);
   }
 }

@@ -39,10 +39,10 @@ export function findImports(text: string): FileImports {
 /**
  * Removes punctuation at the end. A regular expression would take quadratic time for a long row of marks.
  */
-function withoutPunctuation(word: string): string {
-  let end = word.length;
-  while (end > 0 && PUNCTUATION.has(word.charAt(end - 1))) end -= 1;
-  return word.slice(0, end);
+function withoutPunctuation(path: string): string {
+  let end = path.length;
+  while (end > 0 && PUNCTUATION.has(path.charAt(end - 1))) end -= 1;
+  return path.slice(0, end);
 }
 
 /**

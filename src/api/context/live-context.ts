@@ -33,7 +33,7 @@ interface Loaded {
 export class LiveContext implements ContextSource {
   readonly #options: ContextOptions;
   readonly #loaded = new Map<string, Loaded>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   #lookedAt: number;
 
   constructor(options: ContextOptions) {
@@ -72,7 +72,7 @@ export class LiveContext implements ContextSource {
   #load(around: SearchContext): Loaded {
     const git = around.cwd === this.#options.around.cwd ? this.#options.git : null;
     const { files, looked, problems } = collectFiles({ ...this.#options, around });
-    for (const problem of problems) this.#tell(problem);
+    for (const problem of problems) this.#report(problem);
     if (files.length === 0 && git === null) return { context: null, looked, stamp: null };
     const fitted = fitFiles(files, MAX_BYTES);
     const cut = [
@@ -80,7 +80,7 @@ export class LiveContext implements ContextSource {
       ...fitted.leftOut,
     ];
     if (cut.length > 0) {
-      this.#tell(
+      this.#report(
         `context files have more than ${MAX_BYTES} bytes together: cut or left out: ${cut.join(', ')}`,
       );
     }
@@ -92,9 +92,9 @@ export class LiveContext implements ContextSource {
   }
 
   /** Reports a line once, however often the files are read. */
-  #tell(line: string): void {
-    if (this.#told.has(line)) return;
-    this.#told.add(line);
+  #report(line: string): void {
+    if (this.#reported.has(line)) return;
+    this.#reported.add(line);
     this.#options.onNotice(line);
   }
 }

@@ -20,7 +20,7 @@ import type { TaskLimits } from '../../protocol/task.ts';
 import { openSessionParts } from '../session/open-session-parts.ts';
 import { systemTexts, toolTexts, type RequestText } from '../../report/request-texts.ts';
 import type { MusterOptions } from '../setup/options.ts';
-import { Session } from '../session/session.ts';
+import { createSession } from '../session/session.ts';
 import { createRootRights } from '../../policy/attenuate.ts';
 import type { PlannedChild } from '../../engine/engine-requests.ts';
 import { requireAgent } from '../agents/load-agents.ts';
@@ -60,7 +60,7 @@ export interface AgentExplanation {
     /** Sentences about requested tools that do not exist. */
     readonly unknown: readonly string[];
   };
-  /** Names of the agents to which it may delegate. Empty: it has no Task tool. */
+  /** Names of the agents to which it may delegate. There are none if it has no Task tool. */
   readonly delegatesTo: readonly string[];
   readonly rights: {
     readonly mode: PermissionMode;
@@ -141,7 +141,7 @@ export async function explainAgent({
   ...options
 }: ExplainRequest): Promise<AgentExplanation> {
   const parts = await openSessionParts({ ...options, log: false, questions: 'deny' });
-  const session = new Session(parts);
+  const session = createSession(parts);
   try {
     const { agents, engine, grant, setup } = parts;
     // That files were not used was told when they were not.
@@ -253,7 +253,7 @@ function rightsOf(
   parentMode: PermissionMode,
 ): AgentExplanation['rights'] {
   const { mode, rules, disallowedTools, callLimits = [], roots, network, depth, maxDepth } = rights;
-  const told = (list: readonly PermissionRule[]): readonly ExplainedRule[] =>
+  const explained = (list: readonly PermissionRule[]): readonly ExplainedRule[] =>
     list.map(({ text, source }) => ({ rule: text, where: source.where }));
   return {
     mode,
@@ -263,7 +263,11 @@ function rightsOf(
     refusesQuestions: rights.refusesQuestions === true,
     disallowedTools,
     callLimits: callLimits.flatMap(explainedLimits),
-    rules: { allow: told(rules.allow), ask: told(rules.ask), deny: told(rules.deny) },
+    rules: {
+      allow: explained(rules.allow),
+      ask: explained(rules.ask),
+      deny: explained(rules.deny),
+    },
     roots,
     network,
     depth,
@@ -295,18 +299,11 @@ function modelOf({ agent, model, fallbacks }: PlannedChild): AgentExplanation['m
 function limitsOf({ agent, limits }: PlannedChild): AgentExplanation['limits'] {
   const { wallSeconds, ...others } = agent.limits;
   const wallMs = wallSeconds === undefined ? undefined : wallSeconds * 1000;
-  const wished: Partial<Record<keyof TaskLimits, number | undefined>> = { ...others, wallMs };
-  const limit = (key: keyof TaskLimits): ExplainedLimit => {
+  const own: Partial<Record<keyof TaskLimits, number | undefined>> = { ...others, wallMs };
+  const explained = (Object.keys(limits) as (keyof TaskLimits)[]).map((key) => {
     const value = limits[key] ?? null;
-    if (value === null) return { value, from: null };
-    return { value, from: wished[key] === value ? 'definition' : 'configuration' };
-  };
-  return {
-    maxTurns: limit('maxTurns'),
-    maxTokens: limit('maxTokens'),
-    ...(limits.maxCostUsd === undefined ? {} : { maxCostUsd: limit('maxCostUsd') }),
-    ...(limits.maxToolBytes === undefined ? {} : { maxToolBytes: limit('maxToolBytes') }),
-    wallMs: limit('wallMs'),
-    resultMaxTokens: limit('resultMaxTokens'),
-  };
+    const from = own[key] === value ? 'definition' : 'configuration';
+    return [key, { value, from: value === null ? null : from }] as const;
+  });
+  return Object.fromEntries(explained) as AgentExplanation['limits'];
 }

@@ -88,7 +88,7 @@ export interface Muster {
    */
   setModel(name: string): ResolvedModel;
   /** Plans a rewind of a conversation that has ended, with all its descendants. */
-  planRewind(id: string, wish: RewindRequest): Promise<RewindPlan>;
+  planRewind(id: string, request: RewindRequest): Promise<RewindPlan>;
   /**
    * Carries out a planned rewind. Throws MusterError `CONFLICT`, and changes nothing, if anything differs from the
    * plan.

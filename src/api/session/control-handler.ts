@@ -25,9 +25,9 @@ export function createControlHandler(
 
 /** Refuses `/compact` for a running task, whose model would read it as a message. */
 function refuseCompaction(request: ControlRequest): void {
-  const words =
+  const text =
     request.op === 'send' ? request.message : request.op === 'resume' ? request.prompt : undefined;
-  if (words === undefined || parseCompactRequest(words) === null) return;
+  if (text === undefined || parseCompactRequest(text) === null) return;
   throw new MusterError(
     'CONFLICT',
     `task ${request.task} is in use: it makes room in its context by itself when that is needed; /compact is for a conversation that has ended`,
@@ -50,10 +50,9 @@ async function carryOut(engine: Engine, request: ControlRequest): Promise<string
       await engine.resumeBelow(task, { prompt: request.message });
       return `task ${task} had ended and goes on with it`;
     case 'resume': {
-      const { prompt, model, max_turns: maxTurns } = request;
+      const { op: _op, task: _task, max_turns: maxTurns, ...others } = request;
       await engine.resumeBelow(task, {
-        ...(prompt === undefined ? {} : { prompt }),
-        ...(model === undefined ? {} : { model }),
+        ...others,
         ...(maxTurns === undefined ? {} : { maxTurns }),
       });
       return `task ${task} goes on`;
@@ -62,15 +61,9 @@ async function carryOut(engine: Engine, request: ControlRequest): Promise<string
       engine.detach(task);
       return `task ${task} goes on in the background`;
     case 'answer': {
-      const { question, answer: text, scope, reason, plan } = request;
-      engine.answer({
-        question,
-        text,
-        ...(scope === undefined ? {} : { scope }),
-        ...(reason === undefined ? {} : { reason }),
-        ...(plan === undefined ? {} : { plan }),
-      });
-      return `question ${question} is answered: task ${task} goes on`;
+      const { op: _op, task: _task, answer: text, ...others } = request;
+      engine.answer({ ...others, text });
+      return `question ${request.question} is answered: task ${task} goes on`;
     }
     default:
       return unreachable(request);

@@ -1,27 +1,43 @@
+import { AGENTS, SKILLS, TEMPLATES } from '../../agents/kinds.ts';
+import { discoverDefinitions } from '../../agents/loader/discover.ts';
+import { createSearchContext } from '../../agents/loader/search-context.ts';
 import { systemClock } from '../../base/clock.ts';
-import { errorMessage } from '../../base/errors.ts';
+import { errorMessage, UsageError } from '../../base/errors.ts';
 import { userConfigDirectory } from '../../config/paths.ts';
+import { describeConfigProblem } from '../../config/setting.ts';
 import { Engine } from '../../engine/engine.ts';
+import { Inbox } from '../../engine/task/inbox.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { OnAsk } from '../../protocol/question.ts';
+import { openMemoryStore } from '../../store/memory-store.ts';
 import { createStreamRedactor } from '../../store/redact/redactor.ts';
-import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/diagnosis.ts';
 import { builtinTools } from '../../tools/index.ts';
+import { configuredModes, createModeGrantStore } from '../../trust/mode-grants.ts';
 import { isTrustedMemory } from '../../trust/project-trust.ts';
+import { openSavedAnswers } from '../../trust/saved-answers.ts';
+import { openSavedModes } from '../../trust/saved-modes.ts';
+import { createStandingRules } from '../../trust/standing-rules.ts';
+import { trustFile } from '../../trust/trust-store.ts';
+import { untrustedNotice } from '../../trust/untrusted-notice.ts';
 import { LiveContext } from '../context/live-context.ts';
 import { createReadFilter } from '../context/read-context-file.ts';
+import { openDataDirectory } from '../setup/data-dir.ts';
+import { openDefinitions } from '../setup/definitions.ts';
 import type { MusterOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
-import { announceMissingSandbox } from '../setup/sandbox.ts';
+import { ineffectiveRuleNotices } from '../setup/rules-without-effect.ts';
+import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
 import { engineSettings } from '../setup/settings.ts';
+import { resolveLinks } from '../setup/workspace.ts';
 import { ControlChannel } from './control-channel.ts';
+import { EventRouter } from './event-router.ts';
 import { NO_HISTORY, openPromptHistory } from './prompt-history.ts';
 import { readSessionConfig, type SessionConfig } from './session-config.ts';
-import { openSessionDefinitions } from './session-definitions.ts';
-import { openSessionInbox } from './session-inbox.ts';
 import { openSessionModels, type SessionModels } from './session-models.ts';
 import type { SessionParts } from './session-parts.ts';
-import { openSessionStorage } from './session-storage.ts';
+import { SignalRouter } from './signal-router.ts';
 
 /**
  * Reads the configuration, opens the store and creates the engine, and returns the parts that a session works with.
@@ -31,10 +47,10 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const keepsRecords = options.log !== false;
   const session = await readSessionConfig(options);
   const models = await openSessionModels(session, { preload: options.preload !== false });
-  const definitions = await openSessionDefinitions(session, options.agents ?? []);
+  const definitions = await loadDefinitions(session, options.agents ?? []);
   const { agents, skills, loadTemplates } = definitions;
-  const storage = openSessionStorage(session, { keepsRecords });
-  const inbox = openSessionInbox(session, {
+  const storage = openStorage(session, { keepsRecords });
+  const inbox = openInbox(session, {
     questions: options.questions,
     keepsRecords,
     agents: agents.current.items,
@@ -88,11 +104,14 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   };
 }
 
+type SessionDefinitions = Awaited<ReturnType<typeof loadDefinitions>>;
+type SessionStorage = ReturnType<typeof openStorage>;
+
 interface EngineParts {
   readonly session: SessionConfig;
   readonly models: SessionModels;
-  readonly definitions: Awaited<ReturnType<typeof openSessionDefinitions>>;
-  readonly storage: ReturnType<typeof openSessionStorage>;
+  readonly definitions: SessionDefinitions;
+  readonly storage: SessionStorage;
   readonly inbox: SessionParts['inbox'];
 }
 
@@ -104,8 +123,9 @@ async function createEngine(
   const { agents, skills, templates, searchContext } = definitions;
   const { store, router, signals, sandbox } = storage;
   const { kind } = loaded.config.sandbox;
-  const configDirectory = realPath(userConfigDirectory(state));
-  const home = realPath(state.home);
+  // The paths of calls are compared with these.
+  const configDirectory = resolveLinks(userConfigDirectory(state));
+  const home = resolveLinks(state.home);
   const git = await session.gitStatus;
   return new Engine({
     store,
@@ -157,7 +177,96 @@ async function createEngine(
   });
 }
 
-/** Resolves links, also in paths that do not exist yet: the paths of calls are compared with the result. */
-function realPath(path: string): string {
-  return resolveInRoots(path, []).real;
+/**
+ * Loads the agents, skills and templates that the session can use, and gives a notice about files of the project
+ * that are not trusted.
+ *
+ * @param sessionAgents definitions that take precedence over all files
+ */
+async function loadDefinitions(
+  { environment, roots: [cwd], directory, loaded, trust, currentTrust, onNotice }: SessionConfig,
+  sessionAgents: readonly AgentDefinition[],
+) {
+  const searchContext = createSearchContext(cwd, environment);
+  const search = {
+    cwd,
+    environment,
+    trust,
+    currentTrust,
+    dependsOn: [trustFile(directory)],
+    clock: systemClock,
+    onNotice,
+    context: searchContext,
+  };
+  const agents = await openDefinitions(AGENTS, { ...search, session: sessionAgents });
+  const skills = await openDefinitions(SKILLS, search);
+  const templates = await discoverDefinitions(TEMPLATES, {
+    ...search,
+    // The built-in templates alone are examples, and not worth their bytes in every request.
+    builtins: 'with-others',
+  });
+  const skipped = [...agents.current.skipped, ...skills.current.skipped];
+  const untrusted = untrustedNotice({ files: loaded.files, skipped });
+  if (untrusted !== null) onNotice(untrusted);
+  const loadTemplates = () =>
+    discoverDefinitions(TEMPLATES, { cwd, environment, trust: currentTrust() });
+  return { agents, skills, templates, loadTemplates, searchContext };
+}
+
+/**
+ * Opens the store, the listeners of its events, and the sandbox. Without `keepsRecords` the session leaves nothing
+ * on disk. Throws UsageError for a data directory that cannot be used.
+ */
+function openStorage(
+  { state, roots, directory, loaded: { config }, redact, onNotice }: SessionConfig,
+  { keepsRecords }: { readonly keepsRecords: boolean },
+) {
+  const { durability } = config.store;
+  const store = keepsRecords
+    ? openDataDirectory({ dataDir: directory, durability, redact, onProblem: onNotice })
+    : openMemoryStore({ redact });
+  const onFault = (thrown: unknown) => onNotice(`a listener broke: ${errorMessage(thrown)}`);
+  const { kind, caches } = config.sandbox;
+  const { environment, home } = state;
+  const sandbox = openConfiguredSandbox({
+    environment,
+    home,
+    kind,
+    caches,
+    roots,
+    dataDir: directory,
+    keepsRecords,
+    onNotice,
+  });
+  return { store, router: new EventRouter(onFault), signals: new SignalRouter(onFault), sandbox };
+}
+
+interface InboxOptions {
+  /** Default: `permissions.on_ask`. */
+  readonly questions: OnAsk | undefined;
+  readonly keepsRecords: boolean;
+  readonly agents: readonly AgentDefinition[];
+}
+
+/**
+ * Opens the inbox of questions with the answers and the modes that the user has given before. Gives a notice about
+ * each grant and rule without effect. Throws UsageError where questions are to be parked in a run without a log.
+ */
+function openInbox(
+  { state, loaded, onNotice }: SessionConfig,
+  { questions, keepsRecords, agents }: InboxOptions,
+): Inbox {
+  const onAsk = questions ?? loaded.config.permissions.onAsk;
+  if (onAsk === 'park' && !keepsRecords) {
+    throw new UsageError(
+      "questions can't be parked in a run that keeps no log: leave out --no-log, or --on-ask park",
+    );
+  }
+  const saved = openSavedAnswers({ ...state, onProblem: onNotice });
+  const standing = createStandingRules({ saved, onNotice });
+  const modes = configuredModes(loaded, agents);
+  const notices = [...modes.notices, ...ineffectiveRuleNotices(loaded.rules, agents)];
+  for (const notice of notices) onNotice(describeConfigProblem(notice));
+  const savedModes = openSavedModes({ ...state, onProblem: onNotice });
+  return new Inbox({ onAsk, standing, modeGrants: createModeGrantStore(modes.grants, savedModes) });
 }

@@ -33,8 +33,8 @@ export class MessageQuoter {
     this.terms = terms;
   }
 
-  gather({ to, agent, signal, ...wish }: MessageQuoteRequest): Promise<QuotedItems> {
-    return this.parts.engine.quote(this.recipient(to, agent), wish, signal);
+  gather({ to, agent, signal, ...request }: MessageQuoteRequest): Promise<QuotedItems> {
+    return this.parts.engine.quote(this.recipient(to, agent), request, signal);
   }
 
   async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {
@@ -42,11 +42,11 @@ export class MessageQuoter {
       import('../../tools/attachments/inspect-file.ts'),
       import('../../tools/attachments/attachment-limits.ts'),
     ]);
-    const facts = inspectAttachment(bytes);
-    if (typeof facts === 'string') return { facts: null, why: facts };
+    const attachment = inspectAttachment(bytes);
+    if (typeof attachment === 'string') return { facts: null, why: attachment };
     const rules = await this.parts.models.attachments?.(this.modelOf(to));
-    const why = describeExcess(facts) ?? rules?.refusal(facts) ?? null;
-    return { facts: describeAttachment(facts), why };
+    const why = describeExcess(attachment) ?? rules?.refusal(attachment) ?? null;
+    return { facts: describeAttachment(attachment), why };
   }
 
   private modelOf(to: string | null) {

@@ -1,6 +1,5 @@
-import { homedir } from 'node:os';
 import { loadConfig, type LoadedConfig } from '../../config/load.ts';
-import { readEnvironment, type Environment } from '../../sys/env.ts';
+import { homeDirectory, readEnvironment, type Environment } from '../../sys/env.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
 import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
 import { readGitStatus } from '../context/git-status.ts';
@@ -34,7 +33,7 @@ export interface SessionConfig {
 /** Reads the configuration. Throws UsageError for a wrong option or configuration. */
 export async function readSessionConfig(options: MusterOptions): Promise<SessionConfig> {
   const environment = options.environment ?? readEnvironment();
-  const home = environment['HOME'] || homedir();
+  const home = homeDirectory(environment);
   const roots = workspaceRoots(options.cwd ?? process.cwd(), options.addDirs ?? []);
   const [cwd] = roots;
   // Git runs while the rest is read.

@@ -3,7 +3,6 @@ import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isGitOnlyCommand } from '../../policy/shell/git-only.ts';
-import { resolveInRoots } from '../../sys/files/real-path.ts';
 import type { SandboxSettings } from '../../sys/sandbox/open-sandbox.ts';
 import {
   createMachineSandbox,
@@ -13,6 +12,7 @@ import {
 } from '../../sys/sandbox/sandbox.ts';
 import type { Config } from '../../config/config.ts';
 import { userConfigDirectory, type UserEnvironment } from '../../config/paths.ts';
+import { resolveLinks } from './workspace.ts';
 
 /** The name in the directory of records that holds files moved out of workspaces. */
 const REMOVED = 'removed';
@@ -70,12 +70,12 @@ export function announceMissingSandbox(
   sandbox: Sandbox,
   { kind, onNotice }: Pick<SandboxOptions, 'kind'> & { readonly onNotice: (line: string) => void },
 ): Sandbox {
-  let told = kind === 'off' || kind === 'container';
+  let wasReported = kind === 'off' || kind === 'container';
   return {
     state: async () => {
       const state = await sandbox.state();
-      if (!state.on && !told) {
-        told = true;
+      if (!state.on && !wasReported) {
+        wasReported = true;
         onNotice(
           `no sandbox: ${state.because}. Shell commands run with all your rights, held back by the permission rules alone. To get one: ${state.hint}`,
         );
@@ -98,16 +98,17 @@ function sandboxSettings(place: SandboxOptions): SandboxSettings {
     path: environment['PATH'] ?? '',
     roots,
     hostPaths: {
-      homes: [...new Set([home, ownHome(home)].map(realPath))],
+      homes: [...new Set([home, ownHome(home)].map(resolveLinks))],
       // Code that Muster runs is its own, too, where the workspace is the home directory.
       stateDirectories: [dataDir, userConfigDirectory(place), join(base, 'muster/compiled')].map(
-        realPath,
+        resolveLinks,
       ),
-      runtimeDirectories: runtime === undefined || !isAbsolute(runtime) ? [] : [realPath(runtime)],
+      runtimeDirectories:
+        runtime === undefined || !isAbsolute(runtime) ? [] : [resolveLinks(runtime)],
       sockets: [environment['SSH_AUTH_SOCK'], environment['DOCKER_HOST']?.replace('unix://', '')]
         .filter((path) => path !== undefined)
         .filter((path) => isAbsolute(path))
-        .map(realPath),
+        .map(resolveLinks),
     },
     // Where nothing is to be kept, caches go with each command.
     ...(keepsRecords
@@ -144,9 +145,4 @@ async function sweep(records: string, onNotice: (line: string) => void): Promise
       `${entry.path} ${fate}. A command of a run that was killed had made it, and commands may not make protected files`,
     );
   }
-}
-
-/** Resolves links, also in paths that do not exist yet. */
-function realPath(path: string): string {
-  return resolveInRoots(path, []).real;
 }

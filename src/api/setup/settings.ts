@@ -6,6 +6,7 @@ import type {
 } from '../../model/settings/model-settings.ts';
 import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { collectOptionalLimits } from '../../protocol/limits.ts';
 import type { EngineSettings } from '../../engine/limits/engine-settings.ts';
 
 /** Seconds to the first token from a private address, where a model may have to be loaded first. */
@@ -34,8 +35,7 @@ export function engineSettings(config: Config, { maxTurns, isAttended }: RunKind
     taskLimits: {
       maxTurns: taskTool.maxTurns,
       maxTokens: taskTool.maxTokens,
-      ...(taskTool.maxCostUsd > 0 ? { maxCostUsd: taskTool.maxCostUsd } : {}),
-      ...(taskTool.maxToolBytes > 0 ? { maxToolBytes: taskTool.maxToolBytes } : {}),
+      ...collectOptionalLimits((field) => taskTool[field] || null),
       wallMs: taskTool.taskWallSeconds * 1000,
       resultMaxTokens: taskTool.resultMaxTokens,
     },

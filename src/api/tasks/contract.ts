@@ -88,7 +88,7 @@ export interface Tasks {
    * Plans to put a task back to one of its events, with the conversations and files of it and its descendants, or to
    * undo that. Changes nothing. Throws `CONFLICT` while one of them runs.
    */
-  planRewind(id: string, wish: RewindRequest): Promise<RewindPlan>;
+  planRewind(id: string, request: RewindRequest): Promise<RewindPlan>;
   /** Carries out a plan, or nothing if anything differs from it: `CONFLICT`. */
   rewind(plan: RewindPlan): Promise<RewindOutcome>;
   /** Lists the open questions of all trees, the oldest first. */
@@ -100,13 +100,13 @@ export interface Tasks {
   /**
    * Answers a question in the process that owns its task, or says which task must continue with the answer.
    */
-  answer(id: string, wish: AnswerRequest): Promise<AnswerOutcome>;
+  answer(id: string, request: AnswerRequest): Promise<AnswerOutcome>;
   /** Stops a task and its descendants in any process. Resolves when it has ended. */
   stop(id: string, because: string): Promise<StopOutcome>;
   /** Returns the living process that receives a message for a task, or null. */
   processFor(id: string): Promise<TaskOwner | null>;
   /**
-   * Sends a message to a task through the process that owns it or its nearest running ancestor. Null if there is
+   * Sends a message to a task through the process that owns it or its nearest running ancestor. Returns null if there is
    * none.
    */
   tell(id: string, message: TaskMessage): Promise<SentMessage | null>;

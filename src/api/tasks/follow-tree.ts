@@ -80,7 +80,7 @@ class TreeFollow {
    * The number of the last reported event of each task of the tree, or `before` for a task whose present content is
    * not reported.
    */
-  private readonly told = new Map<string, number | 'before'>();
+  private readonly reported = new Map<string, number | 'before'>();
   /** Tasks without an end, and the root. */
   private readonly followed = new Map<string, Followed>();
   /** Tasks whose logs may have grown. */
@@ -110,7 +110,7 @@ class TreeFollow {
     this.watchFiles();
     const found = (state: TaskState): void => this.find(state);
     const passedOver = await readTree(this.store, this.top, { most: MOST_READ, found, signal });
-    for (const id of passedOver) this.told.set(id, 'before');
+    for (const id of passedOver) this.reported.set(id, 'before');
     if (passedOver.length > 0) this.listener.passedOver(passedOver.length);
     this.dirty.add(this.top);
     this.readSoon();
@@ -133,7 +133,7 @@ class TreeFollow {
 
   private find(state: TaskState): void {
     const { id } = state.spec;
-    this.told.set(id, state.lastSeq);
+    this.reported.set(id, state.lastSeq);
     this.listener.found(state);
     if (isLeft(state)) this.left.add(id);
     else if (state.end === null) this.dirty.add(id);
@@ -159,14 +159,14 @@ class TreeFollow {
   }
 
   private changed(id: string): void {
-    if (!this.told.has(id)) return;
+    if (!this.reported.has(id)) return;
     this.dirty.add(id);
     this.readSoon();
   }
 
   private include(id: string): void {
     if (!isId(id)) return;
-    if (!this.told.has(id)) this.told.set(id, -1);
+    if (!this.reported.has(id)) this.reported.set(id, -1);
     this.dirty.add(id);
   }
 
@@ -200,12 +200,12 @@ class TreeFollow {
       this.gather(id, news);
     }
     if (this.dirty.size > 0) this.readSoon(0);
-    for (const { event, one } of news.toSorted((a, b) => a.at - b.at)) this.tell(event, one);
+    for (const { event, one } of news.toSorted((a, b) => a.at - b.at)) this.report(event, one);
     for (const id of ids) if (this.hasEnded(id) && id !== this.top) this.followed.delete(id);
   }
 
   private gather(id: string, news: News[]): void {
-    const last = this.told.get(id) ?? -1;
+    const last = this.reported.get(id) ?? -1;
     const one = this.followed.get(id) ?? this.follow(id);
     let hasBegun = one.foldedTo >= 0;
     let at = 0;
@@ -226,10 +226,10 @@ class TreeFollow {
     });
   }
 
-  private tell(event: TaskEvent, one: Followed): void {
+  private report(event: TaskEvent, one: Followed): void {
     one.fold.add(event);
     one.foldedTo = event.seq;
-    this.told.set(event.task, event.seq);
+    this.reported.set(event.task, event.seq);
     this.left.delete(event.task);
     const { state } = one.fold;
     if (state !== null) this.listener.event(event, state);
@@ -258,14 +258,14 @@ class TreeFollow {
     this.looks += 1;
     const asked = this.looks % OWNER_LOOKS === 0 ? [...this.dirty] : [];
     this.read();
-    for (const id of asked) if (!this.hasEnded(id)) this.tellIfLeft(id);
+    for (const id of asked) if (!this.hasEnded(id)) this.reportIfLeft(id);
   }
 
-  private tellIfLeft(id: string): void {
+  private reportIfLeft(id: string): void {
     if (this.left.has(id) || this.store.getOwner(id) !== null) return;
     const state = currentState(this.store, id);
     // What came in between is told first.
-    if (state === null || !isLeft(state) || state.lastSeq !== this.told.get(id)) return;
+    if (state === null || !isLeft(state) || state.lastSeq !== this.reported.get(id)) return;
     this.left.add(id);
     if (id !== this.top) this.followed.delete(id);
     this.listener.left(state);

@@ -116,19 +116,19 @@ export type AnswerOutcome =
 export async function answerTaskQuestion(
   place: TaskDirectory,
   prefix: string,
-  wish: AnswerRequest,
+  given: AnswerRequest,
   onNotice: (line: string) => void,
 ): Promise<AnswerOutcome> {
   // A beginning could mean another question the next time, and the answer is for this one.
   const { id } = findQuestion(place, prefix, onNotice).question;
   for (let tries = 1; ; tries += 1) {
     const { question } = findQuestion(place, id, onNotice);
-    parseAnswer(question, wish);
+    parseAnswer(question, given);
     const { task } = question;
     const owner = place.store.getOwner(task);
     if (owner === null) return { kind: 'left', question, top: topOf(place.store, task) };
     const isThere = () => place.store.getOwner(task)?.token === owner.token;
-    const { text: answer, ...rest } = wish;
+    const { text: answer, ...rest } = given;
     const request = { op: 'answer', task, question: question.id, answer, ...rest } as const;
     const reply = await askProcess(place, owner, request, { timeoutMs: ANSWER_MS, isThere });
     if (reply.ok || !mayPass(reply.error) || tries === TRIES) {

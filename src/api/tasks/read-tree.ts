@@ -64,7 +64,7 @@ function withBelow({ children }: TaskState, child: string, seen: Set<string>): r
 
 /**
  * Returns the present state of a task from its log: `interrupted` if it has no end and no owner and is not parked.
- * Null if there is no log, or its beginning is lost.
+ * Returns null if there is no log, or its beginning is lost.
  */
 export function currentState(store: Logs, id: string): TaskState | null {
   if (!store.exists(id)) return null;

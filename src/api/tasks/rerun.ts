@@ -1,8 +1,7 @@
-import { homedir } from 'node:os';
 import { toolsByName } from '../../replay/idle-deps.ts';
 import { rerunTree, type TreeRerun } from '../../replay/rerun-tree.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import type { Environment } from '../../sys/env.ts';
+import { homeDirectory, type Environment } from '../../sys/env.ts';
 import { TRUST_NOTHING } from '../../sys/files/project-file.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { loadConfig } from '../../config/load.ts';
@@ -16,7 +15,7 @@ export async function rerunFromLogs(
   id: string,
   environment: Environment,
 ): Promise<TreeRerun> {
-  const home = environment['HOME'] || homedir();
+  const home = homeDirectory(environment);
   const cwd = process.cwd();
   const { config } = await loadConfig({ environment, home, cwd, trust: TRUST_NOTHING, flags: [] });
   const settings = engineSettings(config, { maxTurns: null, isAttended: false });

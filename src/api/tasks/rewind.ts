@@ -11,10 +11,10 @@ import { refuseBelowRunningTask } from './delete-tasks.ts';
 export async function planIdleRewind(
   store: TaskStore,
   id: string,
-  wish: RewindRequest,
+  request: RewindRequest,
 ): Promise<RewindPlan> {
   refuseBelowRunningTask(store, id);
-  const plan = await planRewind(store, id, wish);
+  const plan = await planRewind(store, id, request);
   for (const task of Object.keys(plan.logs)) {
     const owner = store.getOwner(task);
     if (owner !== null) throw taskInUseError(task, owner.pid);

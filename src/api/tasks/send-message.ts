@@ -28,7 +28,7 @@ export interface SentMessage {
 
 /**
  * Returns the process that receives a message for a task: its owner or, once it has ended, that of its nearest
- * running ancestor. Null if there is none, and the caller has to continue the task.
+ * running ancestor. Returns null if there is none, and the caller has to continue the task.
  */
 export function processFor(place: TaskDirectory, state: TaskState): TaskOwner | null {
   const { id } = state.spec;

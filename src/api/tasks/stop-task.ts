@@ -34,15 +34,18 @@ export interface StopTaskOptions {
  * Stops a task with its descendants and waits for its end: through the process that owns it or, without an owner, by
  * writing its end. Throws MusterError if it continues nevertheless.
  */
-export async function stopTask(place: TaskDirectory, wish: StopTaskOptions): Promise<StopOutcome> {
+export async function stopTask(
+  place: TaskDirectory,
+  options: StopTaskOptions,
+): Promise<StopOutcome> {
   const { store } = place;
-  const { id } = wish;
+  const { id } = options;
   const before = foldLog(store, id);
   if (before.end !== null) return { id, hadEnded: true, state: before };
   const giveUpAt = performance.now() + STOP_MS;
   for (;;) {
     const owner = store.getOwner(id);
-    const problem = await (owner === null ? end(place, wish) : ask(place, wish, owner));
+    const problem = await (owner === null ? end(place, options) : ask(place, options, owner));
     const state = foldLog(store, id);
     if (state.end !== null) return { id, hadEnded: false, state };
     if (performance.now() > giveUpAt) throw problem ?? stillAtWork(id);
@@ -77,13 +80,13 @@ async function ask(
   }
 }
 
-async function end(place: TaskDirectory, wish: StopTaskOptions): Promise<MusterError | null> {
+async function end(place: TaskDirectory, options: StopTaskOptions): Promise<MusterError | null> {
   const { store } = place;
-  const { id, because, onNotice } = wish;
+  const { id, because, onNotice } = options;
   try {
     const state = foldLog(store, id);
     if (state.end !== null) return null;
-    await stopOwnedBelow(place, state, wish);
+    await stopOwnedBelow(place, state, options);
     const onFault = (task: string, thrown: unknown) =>
       onNotice(`task ${task}: ${errorMessage(thrown)}`);
     await reapOrphans({ store, onFault }, id, stopOrder('user', because));
@@ -100,7 +103,7 @@ async function end(place: TaskDirectory, wish: StopTaskOptions): Promise<MusterE
 async function stopOwnedBelow(
   place: TaskDirectory,
   top: TaskState,
-  wish: StopTaskOptions,
+  options: StopTaskOptions,
 ): Promise<void> {
   const { store } = place;
   const below = new Set(top.openChildren);
@@ -109,7 +112,7 @@ async function stopOwnedBelow(
     if (!isId(id) || !store.exists(id)) continue;
     const { end: ended, openChildren } = foldLog(store, id);
     if (ended !== null) continue;
-    if (store.getOwner(id) !== null) await stopTask(place, { ...wish, id });
+    if (store.getOwner(id) !== null) await stopTask(place, { ...options, id });
     else for (const child of openChildren) below.add(child);
   }
 }

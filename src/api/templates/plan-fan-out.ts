@@ -28,7 +28,7 @@ export interface TemplateRequest {
  */
 export function planFanOut(
   found: DiscoveryResult<TemplateDefinition>,
-  { template: name, items, source, ...wish }: TemplateRequest,
+  { template: name, items, source, ...overrides }: TemplateRequest,
 ): FanOut {
   const template = templateNamed(name, found);
   const { parts } = parseBody(template.body);
@@ -39,7 +39,7 @@ export function planFanOut(
       `item ${index + 1} has no field ${missing.join(', ')}, which the template ${template.name} names`,
     );
   }
-  const { agent, model, maxTurns } = { ...template, ...wish };
+  const { agent, model, maxTurns } = { ...template, ...overrides };
   return {
     template: template.name,
     path: template.path,

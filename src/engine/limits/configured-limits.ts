@@ -1,10 +1,15 @@
 import type { AgentLimits } from '../../protocol/agent.ts';
-import { LIMITS, type LimitName } from '../../protocol/limits.ts';
+import {
+  collectOptionalLimits,
+  LIMITS,
+  OPTIONAL_TASK_LIMITS,
+  type LimitName,
+} from '../../protocol/limits.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
 import type { BudgetCaps } from './budget.ts';
 import type { EngineSettings } from './engine-settings.ts';
 
-const TASK_BUDGET = ['max_tokens', 'max_cost_usd', 'max_tool_bytes'] as const;
+const TASK_BUDGET = ['max_tokens', ...OPTIONAL_TASK_LIMITS] as const;
 const TREE_BUDGET = ['tree_tokens', 'tree_cost_usd', 'tree_turns', 'tree_tool_bytes'] as const;
 
 /** The limits that a budget enforces. */
@@ -40,13 +45,10 @@ interface RequestedLimits {
 /** Returns the limits of a new task: the smallest of those that are requested. */
 export function combineLimits({ config, definition, call }: RequestedLimits): TaskLimits {
   const wallMs = definition.wallSeconds === undefined ? null : definition.wallSeconds * 1000;
-  const maxCostUsd = smallest(config.maxCostUsd, definition.maxCostUsd);
-  const maxToolBytes = smallest(config.maxToolBytes, definition.maxToolBytes);
   return {
     maxTurns: smallest(config.maxTurns, definition.maxTurns, call.maxTurns),
     maxTokens: smallest(config.maxTokens, definition.maxTokens),
-    ...(maxCostUsd === null ? {} : { maxCostUsd }),
-    ...(maxToolBytes === null ? {} : { maxToolBytes }),
+    ...collectOptionalLimits((field) => smallest(config[field], definition[field])),
     wallMs: smallest(config.wallMs, wallMs),
     resultMaxTokens: Math.min(
       config.resultMaxTokens,

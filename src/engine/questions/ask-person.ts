@@ -6,7 +6,7 @@ import {
   type AskingTask,
   type QuestionOutcome,
 } from '../../policy/decide-question.ts';
-import { chooseOfferedRule } from '../../policy/offered-rule.ts';
+import { chooseOfferedRule } from '../../policy/suggest-rule.ts';
 import type { Decision } from '../../protocol/permission.ts';
 import {
   questionSubject,

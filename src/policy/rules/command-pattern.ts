@@ -18,7 +18,7 @@ export function parseCommandPattern(specifier: string): CommandPattern {
   return { form: 'exact', text: specifier };
 }
 
-/** Parses a text that is one plain command. Undefined: it is more than that. */
+/** Parses a text that is one plain command. Returns undefined if it is more than that. */
 export function parseSingleCommand(text: string, parser: ShellParser): SimpleCommand | undefined {
   const reading = parser(text);
   const isPlain = findDoubt(reading) === undefined && reading.commands.length === 1;

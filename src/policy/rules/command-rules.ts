@@ -15,18 +15,17 @@ import { CoveringRules } from './covering-rules.ts';
 import { coversWholeTool } from './tool-cover.ts';
 import { findDoubt } from '../shell/parsed-line.ts';
 import type { ShellParser, ParsedShellLine, SimpleCommand } from '../shell/parsed-line.ts';
-import { listInnerCommands } from '../shell/inner-commands/inner-commands.ts';
-import { getProgramName } from '../shell/inner-commands/inner-commands.ts';
+import { listInnerCommands, getProgramName } from '../shell/inner-commands/inner-commands.ts';
 import { matchesWildcard } from './wildcard.ts';
 
 /** A command line, parsed where the parser is loaded. */
 export interface CommandLine {
   readonly line: string;
-  /** Null if the parser is not loaded. */
+  /** The parsed line, or null if the parser is not loaded. */
   readonly parsed: { readonly parser: ShellParser; readonly reading: ParsedShellLine } | null;
 }
 
-export function parseCommandLine(line: string, parser: ShellParser | null): CommandLine {
+export function readCommandLine(line: string, parser: ShellParser | null): CommandLine {
   return { line, parsed: parser === null ? null : { parser, reading: parser(line) } };
 }
 
@@ -56,7 +55,7 @@ function isSameText(rule: PermissionRule, line: string): boolean {
 }
 
 /**
- * Removes the options before the subcommand from a line that is one plain command, if they are neutral. Undefined: there
+ * Removes the options before the subcommand from a line that is one plain command, if they are neutral. Returns undefined if there
  * are no such options.
  */
 export function removeNeutralOptionsFromLine({ line, parsed }: CommandLine): string | undefined {

@@ -74,7 +74,7 @@ function someOrUnknown<T>(items: readonly T[], test: (item: T) => boolean): bool
 
 /**
  * Finds the rule of an allow list by which the full call may run: each path, each host and each command of it must be
- * matched by some rule for its tool. Undefined: not all of them are.
+ * matched by some rule for its tool. Returns undefined if not all of them are.
  */
 export function findAllowingRule(
   rules: readonly PermissionRule[],

@@ -16,7 +16,7 @@ interface Anchor {
   readonly line: string;
 }
 
-/** Explains in a sentence what is wrong with a path pattern. Undefined: it is valid. */
+/** Explains in a sentence what is wrong with a path pattern. Returns undefined if it is valid. */
 export function findPathPatternProblem(pattern: string): string | undefined {
   if (/^[!#]/.test(pattern))
     return `write a path that starts with ${pattern[0]} as \`./${pattern}\`.`;

@@ -164,7 +164,7 @@ export function citeRule(rule: PermissionRule): string {
 // and an odd one makes the bracket a plain character.
 const BRACKET_WITH_SLASHES = /(\\*)([()])/g;
 
-/** Reads `(…)` with nothing before or after it, and removes the escapes. Undefined for any other text. */
+/** Reads `(…)` with nothing before or after it, and removes the escapes. Returns undefined for any other text. */
 function readSpecifier(text: string): string | undefined {
   if (!text.startsWith('(')) return undefined;
   let specifier = '';

@@ -81,7 +81,7 @@ function namesOtherRepository(word: string): boolean {
   return /^-[a-z]*o|^--(?:rep|pus|recu)|remotes/.test(word);
 }
 
-/** Finds the index of git's subcommand. Null if an option before it may change which programs git runs. */
+/** Finds the index of git's subcommand. Returns null if an option before it may change which programs git runs. */
 function findSubcommand(args: readonly string[]): number | null {
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] ?? '';

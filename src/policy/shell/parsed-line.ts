@@ -9,11 +9,16 @@ export type WordForm = 'literal' | 'home' | 'text' | 'pipe' | 'glob' | 'open';
 export interface ShellWord {
   /** The word as it is written. */
   readonly text: string;
-  /** The value without quotes. Null if only the running shell knows it (an expansion, a glob, a tilde). */
+  /** The value without quotes. It is null if only the running shell knows it (an expansion, a glob, a tilde). */
   readonly value: string | null;
   readonly form: WordForm;
-  /** The path that the word names, with `~/` for the home directory. Null if only the running shell knows it. */
+  /** The path that the word names, with `~/` for the home directory. It is null if only the running shell knows it. */
   readonly path: string | null;
+}
+
+/** Creates a word whose value is known. */
+export function createLiteralWord(value: string): ShellWord {
+  return { text: value, value, form: 'literal', path: value };
 }
 
 /** A program with its arguments, anywhere in a command line. */
@@ -29,7 +34,7 @@ export interface SimpleCommand {
 /** A redirection, a here-string (`<<<`) or a here-document (`<<`, whose target is its text). */
 export interface ShellRedirect {
   readonly operator: string;
-  /** Null if it has none, or its file descriptor is kept in a variable. */
+  /** The target, or null if there is none, or its file descriptor is kept in a variable. */
   readonly target: ShellWord | null;
   /** True if the shell opens a file for it. /dev/null and descriptors of the shell (`/dev/stderr`) do not count. */
   readonly opensFile: boolean;
@@ -50,10 +55,10 @@ export interface ParsedShellLine {
   readonly tests: readonly ShellTest[];
   /**
    * The directory of a line `cd DIRECTORY && …`, of which no other command runs elsewhere. The cd itself is the first
-   * of `commands`. Null for any other line.
+   * of `commands`. The directory of any other line is null.
    */
   readonly directory: ShellWord | null;
-  /** Reasons why `commands` may be incomplete. Empty: the full line was parsed. */
+  /** Reasons why `commands` may be incomplete. There are none if the full line was parsed. */
   readonly errors: readonly string[];
   /** Reasons why the line may do more than run these commands, or changes their meaning: functions, variables and so on. */
   readonly doubts: readonly string[];
@@ -62,7 +67,7 @@ export interface ParsedShellLine {
 /** Parses a command line. Never throws: a line that cannot be parsed has errors. */
 export type ShellParser = (line: string) => ParsedShellLine;
 
-/** Finds a reason why a line may do more than run its commands. Undefined: it was parsed completely and does not. */
+/** Finds a reason why a line may do more than run its commands. Returns undefined if it was parsed completely and does not. */
 export function findDoubt({
   errors,
   doubts,

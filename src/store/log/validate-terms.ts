@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { LIMITS, OPTIONAL_TASK_LIMITS } from '../../protocol/limits.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 
 /**
@@ -67,10 +68,12 @@ function isCallLimit(value: unknown): boolean {
 
 function areLimits(value: unknown): boolean {
   if (!isJsonObject(value) || !Number.isFinite(value['resultMaxTokens'])) return false;
-  const { maxTurns, maxTokens, wallMs, maxCostUsd, maxToolBytes } = value;
+  const { maxTurns, maxTokens, wallMs } = value;
   return (
     [maxTurns, maxTokens, wallMs].every((each) => each === null || Number.isFinite(each)) &&
-    [maxCostUsd, maxToolBytes].every((each) => each === undefined || Number.isFinite(each))
+    OPTIONAL_TASK_LIMITS.map((name) => value[LIMITS[name].field]).every(
+      (each) => each === undefined || Number.isFinite(each),
+    )
   );
 }
 

@@ -4,7 +4,7 @@ import {
   patternsOfGlob,
   patternsOfRegex,
 } from '../../../src/agents/formats/kiro/command-patterns.ts';
-import { couldCommandMatch, parseCommandLine } from '../../../src/policy/rules/command-rules.ts';
+import { couldCommandMatch, readCommandLine } from '../../../src/policy/rules/command-rules.ts';
 import { loadShellParser } from '../../../src/policy/shell/load-parser.ts';
 
 describe('a regular expression as the specifiers of rules', () => {
@@ -75,7 +75,7 @@ describe('a regular expression as the specifiers of rules', () => {
         const source = pieces.join('');
         fc.pre(isValid(source) && new RegExp(`^(?:${source})$`).test(line));
         const patterns = patternsOfRegex(source);
-        const read = parseCommandLine(line, parser);
+        const read = readCommandLine(line, parser);
         expect(patterns?.some((pattern) => couldCommandMatch(pattern, read)) ?? true).toBe(true);
       }),
       { numRuns: 300 },

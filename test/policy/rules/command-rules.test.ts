@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   findAllowingCommandRule,
   couldCommandMatch,
-  parseCommandLine,
+  readCommandLine,
 } from '../../../src/policy/rules/command-rules.ts';
 import { loadShellParser } from '../../../src/policy/shell/load-parser.ts';
 import { rules } from '../support.ts';
@@ -12,12 +12,12 @@ const parser = await loadShellParser();
 
 function allows(line: string, ...allow: string[]): boolean {
   return (
-    findAllowingCommandRule(rules({ allow }).allow, parseCommandLine(line, parser)) !== undefined
+    findAllowingCommandRule(rules({ allow }).allow, readCommandLine(line, parser)) !== undefined
   );
 }
 
 function denies(line: string, specifier: string): boolean {
-  return couldCommandMatch(specifier, parseCommandLine(line, parser));
+  return couldCommandMatch(specifier, readCommandLine(line, parser));
 }
 
 describe('a rule allows', () => {
@@ -83,7 +83,7 @@ describe('a rule allows', () => {
 
   test('nothing by a specifier without the shell parser', () => {
     const { allow } = rules({ allow: ['Bash(npm test)'] });
-    expect(findAllowingCommandRule(allow, parseCommandLine('npm test', null))).toBeUndefined();
+    expect(findAllowingCommandRule(allow, readCommandLine('npm test', null))).toBeUndefined();
   });
 });
 
@@ -163,7 +163,7 @@ describe('a rule refuses', () => {
   ])('but not %j by %s', (line, specifier) => expect(denies(line, specifier)).toBe(false));
 
   test('every line that cannot be parsed, without the shell parser', () => {
-    expect(couldCommandMatch('rm:*', parseCommandLine('ls', null))).toBe(true);
+    expect(couldCommandMatch('rm:*', readCommandLine('ls', null))).toBe(true);
   });
 
   test('is fast for many nested wrappers', () => {

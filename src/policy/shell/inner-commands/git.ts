@@ -1,14 +1,15 @@
+import { mapByName } from '../name-table.ts';
 import { readLeadingOptions } from '../options/leading-options.ts';
 import { isOption } from '../options/option-table.ts';
-import type { ShellParser, ShellWord } from '../parsed-line.ts';
+import { createLiteralWord, type ShellParser, type ShellWord } from '../parsed-line.ts';
 import {
-  createCommand,
-  createLiteralWord,
   canBeOption,
   createOpenRun,
+  listPossibleCommands,
   parseScriptRun,
+  type InnerRunFinder,
+  type InnerRun,
 } from './inner-run.ts';
-import type { InnerRunFinder, InnerRun } from './inner-run.ts';
 
 /** Settings whose value git runs as a command. */
 const COMMAND_SETTING =
@@ -19,35 +20,23 @@ const HARMLESS_SETTING =
   /^(?:color\..+|column\..+|advice\..+|user\.(?:name|email)|core\.(?:quotepath|autocrlf|abbrev|filemode|ignorecase)|log\..+|diff\.(?:renames|algorithm|context|noprefix|mnemonicprefix)|merge\.conflictstyle|init\.defaultbranch|pull\.(?:rebase|ff)|push\.default|rebase\.autosquash|commit\.gpgsign|tag\.gpgsign|rerere\.enabled|status\..+|grep\..+|blame\..+|advice\..+|gc\.auto|fetch\.prune)$/i;
 
 /** Options of subcommands whose value git runs. */
-const EXECUTING_GIT_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['rebase', ['-x', '--exec']],
-  ['difftool', ['-x', '--extcmd']],
-  ['clone', ['-u', '--upload-pack']],
-  ['fetch', ['--upload-pack']],
-  ['pull', ['--upload-pack']],
-  ['ls-remote', ['--upload-pack', '--exec']],
-  ['fetch-pack', ['--upload-pack', '--exec']],
-  ['push', ['--receive-pack', '--exec']],
-  ['send-pack', ['--receive-pack', '--exec']],
-  ['archive', ['--exec']],
-  ['grep', ['-O', '--open-files-in-pager']],
-  ['send-email', ['--smtp-server', '--sendmail-cmd', '--to-cmd', '--cc-cmd', '--header-cmd']],
-  ['instaweb', ['--httpd', '--browser']],
-  ['daemon', ['--access-hook']],
-  [
-    'filter-branch',
-    [
-      '--setup',
-      '--env-filter',
-      '--tree-filter',
-      '--index-filter',
-      '--parent-filter',
-      '--msg-filter',
-      '--commit-filter',
-      '--tag-name-filter',
-    ],
-  ],
-]);
+const EXECUTING_GIT_OPTIONS = mapByName<readonly string[]>({
+  rebase: ['-x', '--exec'],
+  difftool: ['-x', '--extcmd'],
+  clone: ['-u', '--upload-pack'],
+  'fetch, pull': ['--upload-pack'],
+  'ls-remote, fetch-pack': ['--upload-pack', '--exec'],
+  'push, send-pack': ['--receive-pack', '--exec'],
+  archive: ['--exec'],
+  grep: ['-O', '--open-files-in-pager'],
+  'send-email': ['--smtp-server', '--sendmail-cmd', '--to-cmd', '--cc-cmd', '--header-cmd'],
+  instaweb: ['--httpd', '--browser'],
+  daemon: ['--access-hook'],
+  'filter-branch': [
+    '--setup --env-filter --tree-filter --index-filter --parent-filter --msg-filter',
+    '--commit-filter --tag-name-filter',
+  ].flatMap((names) => names.split(' ')),
+});
 
 /** Finds the programs that options before and after git's subcommand name. `bisect run` and `submodule foreach` are handled as wrappers. */
 export const gitRuns: InnerRunFinder = (words, parser) => {
@@ -106,7 +95,7 @@ function findCloneSetting(value: string): ShellWord | undefined {
   return attached === undefined ? undefined : createLiteralWord(attached);
 }
 
-/** Finds the value that a word gives to an option; empty if the value is the next word. Undefined: the word is not this option. */
+/** Finds the value that a word gives to an option; empty if the value is the next word. Returns undefined if the word is not this option. */
 function findGitOptionValue(word: string, option: string): string | undefined {
   if (word === option) return '';
   if (option.startsWith('--')) {
@@ -140,8 +129,4 @@ function findSettingRuns(
     return isOff ? [] : [parseScriptRun(at, [createLiteralWord(command)], parser)];
   }
   return [createOpenRun(at, parser(value).commands)];
-}
-
-function listPossibleCommands(words: readonly ShellWord[]): InnerRun['commands'] {
-  return words.map((_, index) => createCommand(words.slice(index), true));
 }

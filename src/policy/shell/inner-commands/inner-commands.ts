@@ -1,17 +1,18 @@
+import { mapByName } from '../name-table.ts';
 import type { ShellParser, SimpleCommand } from '../parsed-line.ts';
-import { fdRuns, findProgramRuns } from './find.ts';
 import { gitRuns } from './git.ts';
-import { hasExecutingOptions, findOptionRuns, removeVersion } from './option-runs.ts';
+import { hasExecutingOptions, findOptionRuns, stripVersion } from './option-runs.ts';
 import {
   cmakeRuns,
   evalRuns,
+  fdRuns,
+  findProgramRuns,
   moduleRuns,
   nixRuns,
   socatRuns,
   sqlRuns,
   subscriptRuns,
   tmuxRuns,
-  SUBSCRIPT_BUILTINS,
   workspaceRuns,
 } from './program-runs.ts';
 import { SHELL_RUN_FINDERS, envRuns } from './shells.ts';
@@ -21,26 +22,26 @@ import { isWrapper, findWrappedRuns } from './wrapped-runs.ts';
 import { COMMAND_WRAPPERS } from './wrappers.ts';
 
 /** Programs that run commands in ways which the tables of wrappers and of options cannot describe. */
-const RUN_FINDERS: ReadonlyMap<string, InnerRunFinder> = new Map<string, InnerRunFinder>([
+const RUN_FINDERS = new Map([
   ...SHELL_RUN_FINDERS,
-  ['env', envRuns],
-  ['find', findProgramRuns],
-  ['gfind', findProgramRuns],
-  ['fd', fdRuns],
-  ['fdfind', fdRuns],
-  ['git', gitRuns],
-  ['python', moduleRuns],
-  ['yarn', workspaceRuns],
-  ['deno', evalRuns],
-  ['cmake', cmakeRuns],
-  ['socat', socatRuns],
-  ['nix', nixRuns],
-  ['tmux', tmuxRuns],
-  ...['sqlite', 'psql', 'mysql', 'mariadb'].map((name) => [name, sqlRuns] as const),
-  ...SUBSCRIPT_BUILTINS.map((name) => [name, subscriptRuns] as const),
-  ['sed', sedRuns],
-  ['gsed', sedRuns],
-  ...['awk', 'gawk', 'mawk', 'nawk'].map((name) => [name, awkRuns] as const),
+  ...mapByName<InnerRunFinder>({
+    env: envRuns,
+    'find, gfind': findProgramRuns,
+    'fd, fdfind': fdRuns,
+    git: gitRuns,
+    python: moduleRuns,
+    yarn: workspaceRuns,
+    deno: evalRuns,
+    cmake: cmakeRuns,
+    socat: socatRuns,
+    nix: nixRuns,
+    tmux: tmuxRuns,
+    'sqlite, psql, mysql, mariadb': sqlRuns,
+    // Builtins that evaluate the subscript of a variable, which can run a command.
+    'test, [, printf, read, unset, declare, typeset, local, let': subscriptRuns,
+    'sed, gsed': sedRuns,
+    'awk, gawk, mawk, nawk': awkRuns,
+  }),
 ]);
 
 /** Returns the last part of the path of a program. */
@@ -72,7 +73,7 @@ export function findInnerRuns(command: SimpleCommand, parser: ShellParser): read
 }
 
 function findRunFinder(name: string): InnerRunFinder | undefined {
-  return RUN_FINDERS.get(removeVersion(name));
+  return RUN_FINDERS.get(stripVersion(name));
 }
 
 /** Counts the words from the program instead of from the word after it. */

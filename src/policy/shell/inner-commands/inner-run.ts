@@ -25,6 +25,14 @@ export function createCommand(words: readonly ShellWord[], isOpenEnded = false):
   return { words, hasAssignments: false, isOpenEnded };
 }
 
+/** Lists the commands that could start at any of the words, where nobody knows at which. */
+export function listPossibleCommands(
+  words: readonly ShellWord[],
+  isOpenEnded = true,
+): readonly SimpleCommand[] {
+  return words.map((_, index) => createCommand(words.slice(index), isOpenEnded));
+}
+
 /** Creates the run of words that a shell gets as one text. */
 export function parseScriptRun(
   at: number,
@@ -80,9 +88,4 @@ export function canBeOption({ value, form, text }: ShellWord): boolean {
   if (value !== null) return value.startsWith('-');
   if (form === 'home' || form === 'pipe') return false;
   return /^["']*(?:[-$`*?[{!@+]|$)/.test(text);
-}
-
-/** Creates a word whose value is known. */
-export function createLiteralWord(value: string): ShellWord {
-  return { text: value, value, form: 'literal', path: value };
 }

@@ -1,13 +1,14 @@
-import type { ShellParser, ShellWord } from '../parsed-line.ts';
+import { mapByName } from '../name-table.ts';
+import { createLiteralWord, type ShellParser, type ShellWord } from '../parsed-line.ts';
 import {
   createCommand,
   createHiddenRun,
-  createLiteralWord,
   createOpenRun,
-  parseScriptRun,
   makeOpenEnded,
+  parseScriptRun,
+  type InnerRunFinder,
+  type InnerRun,
 } from './inner-run.ts';
-import type { InnerRunFinder, InnerRun } from './inner-run.ts';
 
 /** `bash -c SCRIPT`. Without -c a shell runs a script file, whose content is not considered, or its standard input. */
 const shellRuns: InnerRunFinder = (words, parser) => {
@@ -107,24 +108,13 @@ const wordRuns: InnerRunFinder = (words, parser) =>
 /** Programs that run their standard input, whatever their arguments are. */
 const stdinRuns: InnerRunFinder = (words) => [createHiddenRun(words.length)];
 
-export const SHELL_RUN_FINDERS: ReadonlyMap<string, InnerRunFinder> = new Map<
-  string,
-  InnerRunFinder
->([
-  ...['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish', 'mksh'].map(
-    (name) => [name, shellRuns] as const,
-  ),
-  ['eval', evalBuiltinRuns],
-  ['trap', trapRuns],
-  ['source', sourceRuns],
-  ['.', sourceRuns],
-  ['su', suRuns],
-  ['runuser', suRuns],
-  ['script', suRuns],
-  ['sg', suRuns],
-  ['parallel', parallelRuns],
-  ['hyperfine', wordRuns],
-  ['concurrently', wordRuns],
-  ['at', stdinRuns],
-  ['batch', stdinRuns],
-]);
+export const SHELL_RUN_FINDERS = mapByName<InnerRunFinder>({
+  'sh, bash, dash, zsh, ksh, ash, fish, mksh': shellRuns,
+  eval: evalBuiltinRuns,
+  trap: trapRuns,
+  'source, .': sourceRuns,
+  'su, runuser, script, sg': suRuns,
+  parallel: parallelRuns,
+  'hyperfine, concurrently': wordRuns,
+  'at, batch': stdinRuns,
+});

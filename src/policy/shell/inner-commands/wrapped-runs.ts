@@ -1,16 +1,15 @@
 import { lazy } from '../../../base/lazy.ts';
 import { canBeSeveralWords, countOptionWords, parseOptionTable } from '../options/option-table.ts';
 import { findSubcommandEnds } from '../options/subcommand-position.ts';
-import type { ShellParser, ShellWord } from '../parsed-line.ts';
+import { createLiteralWord, type ShellParser, type ShellWord } from '../parsed-line.ts';
 import {
+  canBeOption,
   createCommand,
   createHiddenRun,
-  createLiteralWord,
-  canBeOption,
   createOpenRun,
   parseScriptRun,
+  type InnerRun,
 } from './inner-run.ts';
-import type { InnerRun } from './inner-run.ts';
 import { COMMAND_WRAPPERS, type CommandWrapper } from './wrappers.ts';
 
 /** The entries of a program and of its subcommands. `path` is the program, followed by the subcommand. */
@@ -114,7 +113,7 @@ function findScript(
   return parseScriptRun(at, [createLiteralWord(value.slice(name.length + 1))], parser);
 }
 
-/** Finds the index at which the command starts, and whether variables are set for it. Undefined: that cannot be known. */
+/** Finds the index at which the command starts, and whether variables are set for it. Returns undefined if that cannot be known. */
 function findCommandStart(
   wrapper: CommandWrapper,
   words: readonly ShellWord[],
@@ -141,7 +140,7 @@ function findUnknownOperand(wrapper: CommandWrapper, words: readonly ShellWord[]
   return isOwn && findOptionsEnd(wrapper, words.slice(0, at), 0) === at ? at : -1;
 }
 
-/** Finds the index of the first word that is no option, or of an option with a text for a shell. Undefined: that cannot be known. */
+/** Finds the index of the first word that is no option, or of an option with a text for a shell. Returns undefined if that cannot be known. */
 function findOptionsEnd(
   wrapper: CommandWrapper,
   words: readonly ShellWord[],

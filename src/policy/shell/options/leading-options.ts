@@ -1,4 +1,4 @@
-import type { ShellWord } from '../parsed-line.ts';
+import { createLiteralWord, type ShellWord } from '../parsed-line.ts';
 import {
   isOption,
   canBeSeveralWords,
@@ -9,7 +9,7 @@ import {
 import type { OptionTable } from './option-table.ts';
 import { SUBCOMMAND_PROGRAMS } from './subcommand-programs.ts';
 
-/** Finds the options that a program takes before its subcommand. Undefined: they are not known. */
+/** Finds the options that a program takes before its subcommand. Returns undefined if they are not known. */
 export function findLeadingOptionTable(program: string): OptionTable | undefined {
   const known = SUBCOMMAND_PROGRAMS.get(program);
   return known === undefined ? undefined : parseOptionTable(known.options);
@@ -52,7 +52,9 @@ export function readLeadingOptions(program: string, words: readonly ShellWord[])
     const option = splitOption(normalizeOption(program, word.value), table);
     if (!option.isKnown) break;
     const hasNext = takesNextWord(option);
-    const value = hasNext ? (words[end + 1] ?? null) : toLiteralWord(option.attached);
+    const { attached } = option;
+    const own = attached === null ? null : createLiteralWord(attached);
+    const value = hasNext ? (words[end + 1] ?? null) : own;
     if (value !== null && canBeSeveralWords(value)) break;
     const position = { word, index: end };
     options.push(...option.flags.map((name) => ({ name, value: null, ...position })));
@@ -60,10 +62,6 @@ export function readLeadingOptions(program: string, words: readonly ShellWord[])
     end += hasNext ? 2 : 1;
   }
   return { options, end };
-}
-
-function toLiteralWord(value: string | null): ShellWord | null {
-  return value === null ? null : { text: value, value, form: 'literal', path: value };
 }
 
 /** Tells whether an option does not change what the subcommand does, nor where. */

@@ -62,7 +62,7 @@ interface KnownOption {
   /** The last option, with its dashes; `-#` for `-5`. */
   readonly name: string;
   readonly kind: ValueKind;
-  /** The value in the same word. Null if there is none. */
+  /** The value in the same word, or null if there is none. */
   readonly attached: string | null;
 }
 
@@ -110,7 +110,7 @@ export function takesNextWord({ kind, attached }: Pick<KnownOption, 'kind' | 'at
   return attached === null && kind !== 'none' && kind !== 'attached';
 }
 
-/** Counts the words of an option and its value: 0 for a word that is no option. Undefined: the option is not in the table. */
+/** Counts the words of an option and its value: 0 for a word that is no option. Returns undefined if the option is not in the table. */
 export function countOptionWords(word: string, table: OptionTable): number | undefined {
   if (!isOption(word)) return 0;
   const option = splitOption(word, table);

@@ -9,7 +9,7 @@ import { isOption, canBeSeveralWords, countOptionWords } from './option-table.ts
 import { SUBCOMMAND_PROGRAMS } from './subcommand-programs.ts';
 
 /**
- * Removes the options before the subcommand of a command if all of them are neutral. Undefined: there are none, or some
+ * Removes the options before the subcommand of a command if all of them are neutral. Returns undefined if there are none, or some
  * are not neutral.
  */
 export function removeNeutralOptions(command: SimpleCommand): SimpleCommand | undefined {

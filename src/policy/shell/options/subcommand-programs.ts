@@ -1,3 +1,5 @@
+import { mapByName } from '../name-table.ts';
+
 /** A program that takes options before its subcommand. */
 export interface SubcommandProgram {
   /** The options before the subcommand, as `parseOptionTable` reads them. */
@@ -19,37 +21,28 @@ export interface SubcommandProgram {
 const WORKING_DIRECTORY = /^\.(?:\/+\.)*\/*$/;
 const COLOR = /^(?:always|never|auto|true|false)$/;
 
+/** Creates the entries of options that are neutral with every value, from their names, separated by blanks. */
+function always(options: string): Readonly<Record<string, true>> {
+  return Object.fromEntries(options.split(' ').map((option) => [option, true]));
+}
+
 const NPM: SubcommandProgram = {
   options:
     '-sdqgflaySDEOB -C= -w= -L= --prefix= --loglevel= --registry= --userconfig= --globalconfig= --cache= --workspace= --tag= --access= --otp= --scope= --include= --omit= --script-shell= --node-options= --location= --silent --quiet --verbose --global --force --long --yes --json --dry-run --offline --prefer-offline --workspaces --include-workspace-root --ignore-scripts --no-audit --no-fund --no-color --color[=] --no-progress --no-save --no-workspaces --no-package-lock --no-update-notifier --legacy-peer-deps --version --help',
   neutralOptions: {
-    '-s': true,
-    '-q': true,
+    ...always(
+      '-s -q --silent --quiet --verbose --loglevel --no-color --no-progress --no-fund --no-update-notifier',
+    ),
     '-C': WORKING_DIRECTORY,
     '--prefix': WORKING_DIRECTORY,
-    '--silent': true,
-    '--quiet': true,
-    '--verbose': true,
-    '--loglevel': true,
     '--color': COLOR,
-    '--no-color': true,
-    '--no-progress': true,
-    '--no-fund': true,
-    '--no-update-notifier': true,
   },
 };
 
 const PIP: SubcommandProgram = {
   options:
     '-qvhV --quiet --verbose --isolated --require-virtualenv --no-input --debug --disable-pip-version-check --no-color --no-cache-dir --no-python-version-warning --version --help --python= --log= --proxy= --timeout= --retries= --exists-action= --trusted-host= --cert= --client-cert= --cache-dir= --keyring-provider= --use-feature= --use-deprecated=',
-  neutralOptions: {
-    '-q': true,
-    '-v': true,
-    '--quiet': true,
-    '--verbose': true,
-    '--no-color': true,
-    '--disable-pip-version-check': true,
-  },
+  neutralOptions: always('-q -v --quiet --verbose --no-color --disable-pip-version-check'),
 };
 
 const DOCKER: SubcommandProgram = {
@@ -79,14 +72,9 @@ const MAKE: SubcommandProgram = {
   options:
     '-BbdeikLmnpqRrsStvw -C= -f= -I= -o= -W= -E= -j[=] -l[=] -O[=] --directory= --file= --makefile= --include-dir= --old-file= --assume-old= --what-if= --new-file= --assume-new= --eval= --jobs[=] --load-average[=] --output-sync[=] --always-make --debug[=] --environment-overrides --ignore-errors --keep-going --no-keep-going --just-print --dry-run --recon --question --no-builtin-rules --no-builtin-variables --silent --quiet --no-silent --stop --touch --trace --print-data-base --print-directory --no-print-directory --check-symlink-times --warn-undefined-variables --version --help',
   neutralOptions: {
-    '-s': true,
-    '-w': true,
+    ...always('-s -w --silent --quiet --print-directory --no-print-directory'),
     '-C': WORKING_DIRECTORY,
     '--directory': WORKING_DIRECTORY,
-    '--silent': true,
-    '--quiet': true,
-    '--print-directory': true,
-    '--no-print-directory': true,
   },
   everyOperand: true,
 };
@@ -101,11 +89,8 @@ const CARGO: SubcommandProgram = {
   options:
     '-qvVh -C= -Z= --quiet --verbose --color= --config= --explain= --locked --offline --frozen --list --version --help',
   neutralOptions: {
-    '-q': true,
-    '-v': true,
+    ...always('-q -v --quiet --verbose'),
     '-C': WORKING_DIRECTORY,
-    '--quiet': true,
-    '--verbose': true,
     '--color': COLOR,
   },
   toolchain: true,
@@ -115,184 +100,114 @@ const CARGO: SubcommandProgram = {
  * The programs whose options before the subcommand are known. Rules, suggested rules and the proof that a command only
  * reads all use this table. For any other program, every option is unknown.
  */
-export const SUBCOMMAND_PROGRAMS: ReadonlyMap<string, SubcommandProgram> = new Map<
-  string,
-  SubcommandProgram
->([
-  [
-    'git',
-    {
-      options:
-        '-pPvh -C@ -c= --no-pager --paginate --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-replace-objects --no-lazy-fetch --no-advice --bare --exec-path[=] --git-dir= --work-tree= --namespace= --super-prefix= --config-env= --attr-source= --list-cmds= --html-path --man-path --info-path --version --help',
-      neutralOptions: {
-        '-P': true,
-        '-C': WORKING_DIRECTORY,
-        '-c': /^(?:color\.[\w.]+=(?:always|never|auto|true|false)|core\.quote[Pp]ath=(?:true|false|on|off)|core\.pager=cat)$/,
-        '--no-pager': true,
-        '--no-optional-locks': true,
-        '--no-advice': true,
-        '--literal-pathspecs': true,
-      },
+export const SUBCOMMAND_PROGRAMS = mapByName<SubcommandProgram>({
+  git: {
+    options:
+      '-pPvh -C@ -c= --no-pager --paginate --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-replace-objects --no-lazy-fetch --no-advice --bare --exec-path[=] --git-dir= --work-tree= --namespace= --super-prefix= --config-env= --attr-source= --list-cmds= --html-path --man-path --info-path --version --help',
+    neutralOptions: {
+      ...always('-P --no-pager --no-optional-locks --no-advice --literal-pathspecs'),
+      '-C': WORKING_DIRECTORY,
+      '-c': /^(?:color\.[\w.]+=(?:always|never|auto|true|false)|core\.quote[Pp]ath=(?:true|false|on|off)|core\.pager=cat)$/,
     },
-  ],
-  ['npm', NPM],
-  [
-    'pnpm',
-    {
-      ...NPM,
-      options: `${NPM.options} -r -F= --dir= --filter= --filter-prod= --recursive --stream --aggregate-output --reporter= --use-stderr --workspace-root --store-dir= --virtual-store-dir= --modules-dir= --parallel`,
-      neutralOptions: { ...NPM.neutralOptions, '--dir': WORKING_DIRECTORY },
+  },
+  npm: NPM,
+  pnpm: {
+    ...NPM,
+    options: `${NPM.options} -r -F= --dir= --filter= --filter-prod= --recursive --stream --aggregate-output --reporter= --use-stderr --workspace-root --store-dir= --virtual-store-dir= --modules-dir= --parallel`,
+    neutralOptions: { ...NPM.neutralOptions, '--dir': WORKING_DIRECTORY },
+  },
+  npx: {
+    options:
+      '-yq -p= -c= -w= --yes --no --no-install --quiet --silent --package= --call= --workspace= --workspaces --prefer-offline --offline --bun --ignore-existing',
+    neutralOptions: always('-y --yes -q --quiet --silent'),
+  },
+  yarn: {
+    options:
+      '-s --cwd= --silent --verbose --json --offline --prefer-offline --non-interactive --no-progress --no-lockfile --no-default-rc --ignore-scripts --ignore-engines --frozen-lockfile --pure-lockfile --production[=] --mutex= --cache-folder= --modules-folder= --registry= --use-yarnrc= --network-timeout# --version',
+    neutralOptions: {
+      ...always('-s --silent --verbose --no-progress'),
+      '--cwd': WORKING_DIRECTORY,
     },
-  ],
-  [
-    'npx',
-    {
-      options:
-        '-yq -p= -c= -w= --yes --no --no-install --quiet --silent --package= --call= --workspace= --workspaces --prefer-offline --offline --bun --ignore-existing',
-      neutralOptions: { '-y': true, '--yes': true, '-q': true, '--quiet': true, '--silent': true },
+  },
+  bun: {
+    options: '-biv -c= -e= -p= -r= --cwd= --config= --bun --watch --hot --silent --env-file=',
+    neutralOptions: { '--cwd': WORKING_DIRECTORY, '--silent': true },
+  },
+  docker: DOCKER,
+  'docker compose, docker-compose': COMPOSE,
+  podman: {
+    options: `${DOCKER.options} -r --remote --connection= --url= --identity= --root= --runroot=`,
+  },
+  'kubectl, oc': KUBECTL,
+  helm: {
+    options:
+      '-n= --namespace= --kube-context= --kubeconfig= --kube-apiserver= --kube-token= --kube-as-user= --kube-as-group= --kube-ca-file= --burst-limit# --qps= --registry-config= --repository-cache= --repository-config= --debug',
+  },
+  cargo: CARGO,
+  rustup: { options: '-qvVh --quiet --verbose --version --help', toolchain: true },
+  go: { options: '--C=', neutralOptions: { '--C': WORKING_DIRECTORY }, singleDash: true },
+  gh: { options: '-R= --repo= --hostname= --version --help' },
+  glab: { options: '-R= --repo= --version --help' },
+  'terraform, tofu': TERRAFORM,
+  aws: {
+    options:
+      '--profile= --region= --output= --query= --endpoint-url= --color= --ca-bundle= --cli-read-timeout# --cli-connect-timeout# --cli-binary-format= --no-cli-pager --no-paginate --no-sign-request --no-verify-ssl --no-cli-auto-prompt --cli-auto-prompt --debug --version',
+    neutralOptions: always('--no-cli-pager --color --output'),
+  },
+  gcloud: {
+    options:
+      '-qh --account= --billing-project= --configuration= --flags-file= --format= --project= --verbosity= --impersonate-service-account= --access-token-file= --trace-token= --log-http --user-output-enabled[=] --quiet --version --help',
+    neutralOptions: { '--format': true, '--verbosity': true },
+  },
+  az: {
+    options: '-h -o= --output= --query= --subscription= --debug --verbose --only-show-errors',
+  },
+  'pip, pip3': PIP,
+  uv: {
+    options:
+      '-qvnh --quiet --verbose --offline --no-cache --native-tls --no-config --no-progress --directory= --project= --config-file= --cache-dir= --color= --python= --allow-insecure-host=',
+    neutralOptions: {
+      ...always('-q -v --quiet'),
+      '--directory': WORKING_DIRECTORY,
+      '--project': WORKING_DIRECTORY,
     },
-  ],
-  [
-    'yarn',
-    {
-      options:
-        '-s --cwd= --silent --verbose --json --offline --prefer-offline --non-interactive --no-progress --no-lockfile --no-default-rc --ignore-scripts --ignore-engines --frozen-lockfile --pure-lockfile --production[=] --mutex= --cache-folder= --modules-folder= --registry= --use-yarnrc= --network-timeout# --version',
-      neutralOptions: {
-        '-s': true,
-        '--cwd': WORKING_DIRECTORY,
-        '--silent': true,
-        '--verbose': true,
-        '--no-progress': true,
-      },
-    },
-  ],
-  [
-    'bun',
-    {
-      options: '-biv -c= -e= -p= -r= --cwd= --config= --bun --watch --hot --silent --env-file=',
-      neutralOptions: { '--cwd': WORKING_DIRECTORY, '--silent': true },
-    },
-  ],
-  ['docker', DOCKER],
-  ['docker compose', COMPOSE],
-  ['docker-compose', COMPOSE],
-  [
-    'podman',
-    {
-      options: `${DOCKER.options} -r --remote --connection= --url= --identity= --root= --runroot=`,
-    },
-  ],
-  ['kubectl', KUBECTL],
-  ['oc', KUBECTL],
-  [
-    'helm',
-    {
-      options:
-        '-n= --namespace= --kube-context= --kubeconfig= --kube-apiserver= --kube-token= --kube-as-user= --kube-as-group= --kube-ca-file= --burst-limit# --qps= --registry-config= --repository-cache= --repository-config= --debug',
-    },
-  ],
-  ['cargo', CARGO],
-  ['rustup', { options: '-qvVh --quiet --verbose --version --help', toolchain: true }],
-  ['go', { options: '--C=', neutralOptions: { '--C': WORKING_DIRECTORY }, singleDash: true }],
-  ['gh', { options: '-R= --repo= --hostname= --version --help' }],
-  ['glab', { options: '-R= --repo= --version --help' }],
-  ['terraform', TERRAFORM],
-  ['tofu', TERRAFORM],
-  [
-    'aws',
-    {
-      options:
-        '--profile= --region= --output= --query= --endpoint-url= --color= --ca-bundle= --cli-read-timeout# --cli-connect-timeout# --cli-binary-format= --no-cli-pager --no-paginate --no-sign-request --no-verify-ssl --no-cli-auto-prompt --cli-auto-prompt --debug --version',
-      neutralOptions: { '--no-cli-pager': true, '--color': true, '--output': true },
-    },
-  ],
-  [
-    'gcloud',
-    {
-      options:
-        '-qh --account= --billing-project= --configuration= --flags-file= --format= --project= --verbosity= --impersonate-service-account= --access-token-file= --trace-token= --log-http --user-output-enabled[=] --quiet --version --help',
-      neutralOptions: { '--format': true, '--verbosity': true },
-    },
-  ],
-  [
-    'az',
-    { options: '-h -o= --output= --query= --subscription= --debug --verbose --only-show-errors' },
-  ],
-  ['pip', PIP],
-  ['pip3', PIP],
-  [
-    'uv',
-    {
-      options:
-        '-qvnh --quiet --verbose --offline --no-cache --native-tls --no-config --no-progress --directory= --project= --config-file= --cache-dir= --color= --python= --allow-insecure-host=',
-      neutralOptions: {
-        '-q': true,
-        '-v': true,
-        '--quiet': true,
-        '--directory': WORKING_DIRECTORY,
-        '--project': WORKING_DIRECTORY,
-      },
-    },
-  ],
-  [
-    'poetry',
-    {
-      options:
-        '-qnvh -C= -P= --quiet --no-interaction --no-plugins --no-cache --ansi --no-ansi --directory= --project= --version',
-    },
-  ],
-  [
-    'systemctl',
-    {
-      options:
-        '-qalrf -H= -M= -p= -t= -n# -o= -s= --user --system --global --no-pager --no-block --no-ask-password --no-legend --no-wall --now --quiet --full --force --all --host= --machine= --root= --type= --state= --property= --output= --lines# --signal= --kill-whom= --job-mode= --runtime',
-      neutralOptions: { '-q': true, '--quiet': true, '--no-pager': true, '--no-legend': true },
-    },
-  ],
-  ['make', MAKE],
-  ['gmake', MAKE],
-  ['ninja', { options: '-nvh -C= -f= -j# -k# -l# -d= -t= -w=', everyOperand: true }],
-  [
-    'mvn',
-    {
-      options:
-        '-qXBeUoNv -f= -P= -s= -t= -T= -D= --quiet --debug --batch-mode --errors --offline --file= --settings= --threads= --projects= --activate-profiles= --also-make',
-      everyOperand: true,
-    },
-  ],
-  [
-    'gradle',
-    {
-      options:
-        '-qdisSh -p= -b= -c= -g= -D= -P= -I= -x= --quiet --debug --info --stacktrace --offline --no-daemon --daemon --continue --parallel --build-cache --no-build-cache --project-dir= --build-file= --console= --init-script= --exclude-task=',
-      everyOperand: true,
-    },
-  ],
-  ['rake', { options: '-qsvntTPWAD -f= -I= -R= -r= -C= -e= --quiet --silent', everyOperand: true }],
-  [
-    'just',
-    {
-      options:
-        '-nqvluh -f= -d= -E= --justfile= --working-directory= --set= --shell= --color= --dotenv-path= --dotenv-filename= --dry-run --quiet --verbose --yes',
-      everyOperand: true,
-    },
-  ],
-  ['apt', APT],
-  ['apt-get', APT],
-  ['tmux', { options: '-2CDlNuvV -c= -f= -L= -S= -T=' }],
-  [
-    'hg',
-    {
-      options:
-        '-qvyh -R= --repository= --cwd= --config= --color= --pager= --encoding= --debug --noninteractive --quiet --verbose --traceback --time --profile --hidden',
-    },
-  ],
-  [
-    'jj',
-    {
-      options:
-        '-R= --repository= --at-operation= --at-op= --config= --config-file= --color= --quiet --no-pager --ignore-working-copy --ignore-immutable --debug',
-      neutralOptions: { '--quiet': true, '--no-pager': true, '--color': true },
-    },
-  ],
-]);
+  },
+  poetry: {
+    options:
+      '-qnvh -C= -P= --quiet --no-interaction --no-plugins --no-cache --ansi --no-ansi --directory= --project= --version',
+  },
+  systemctl: {
+    options:
+      '-qalrf -H= -M= -p= -t= -n# -o= -s= --user --system --global --no-pager --no-block --no-ask-password --no-legend --no-wall --now --quiet --full --force --all --host= --machine= --root= --type= --state= --property= --output= --lines# --signal= --kill-whom= --job-mode= --runtime',
+    neutralOptions: always('-q --quiet --no-pager --no-legend'),
+  },
+  'make, gmake': MAKE,
+  ninja: { options: '-nvh -C= -f= -j# -k# -l# -d= -t= -w=', everyOperand: true },
+  mvn: {
+    options:
+      '-qXBeUoNv -f= -P= -s= -t= -T= -D= --quiet --debug --batch-mode --errors --offline --file= --settings= --threads= --projects= --activate-profiles= --also-make',
+    everyOperand: true,
+  },
+  gradle: {
+    options:
+      '-qdisSh -p= -b= -c= -g= -D= -P= -I= -x= --quiet --debug --info --stacktrace --offline --no-daemon --daemon --continue --parallel --build-cache --no-build-cache --project-dir= --build-file= --console= --init-script= --exclude-task=',
+    everyOperand: true,
+  },
+  rake: { options: '-qsvntTPWAD -f= -I= -R= -r= -C= -e= --quiet --silent', everyOperand: true },
+  just: {
+    options:
+      '-nqvluh -f= -d= -E= --justfile= --working-directory= --set= --shell= --color= --dotenv-path= --dotenv-filename= --dry-run --quiet --verbose --yes',
+    everyOperand: true,
+  },
+  'apt, apt-get': APT,
+  tmux: { options: '-2CDlNuvV -c= -f= -L= -S= -T=' },
+  hg: {
+    options:
+      '-qvyh -R= --repository= --cwd= --config= --color= --pager= --encoding= --debug --noninteractive --quiet --verbose --traceback --time --profile --hidden',
+  },
+  jj: {
+    options:
+      '-R= --repository= --at-operation= --at-op= --config= --config-file= --color= --quiet --no-pager --ignore-working-copy --ignore-immutable --debug',
+    neutralOptions: always('--quiet --no-pager --color'),
+  },
+});

@@ -1,4 +1,4 @@
-import type { ShellWord } from '../parsed-line.ts';
+import { createLiteralWord, type ShellWord } from '../parsed-line.ts';
 import { splitOption, takesNextWord } from '../options/option-table.ts';
 import type { OptionTable, ValueKind } from '../options/option-table.ts';
 import { quoteShellWord, explainUnknownValue } from './proof.ts';
@@ -9,17 +9,17 @@ export interface ParsedOption {
   readonly value: ShellWord | null;
 }
 
-export interface CommandArguments {
+export interface ParsedArguments {
   readonly options: readonly ParsedOption[];
   readonly operands: readonly ShellWord[];
-  /** The operands after `--`. Null if there is no `--`. */
+  /** The operands after `--`, or null if there is no `--`. */
   readonly afterDashes: readonly ShellWord[] | null;
   /** The values of options that name paths. */
   readonly paths: readonly ShellWord[];
 }
 
 export type ArgumentsResult =
-  | { readonly ok: true; readonly parsed: CommandArguments }
+  | { readonly ok: true; readonly parsed: ParsedArguments }
   | { readonly ok: false; readonly reason: string };
 
 /**
@@ -80,7 +80,8 @@ function takeOption(value: string, { table, options, waiting }: OptionSink): str
   if (!option.isKnown) return explainUnknownOption(option.part);
   const { flags, name, kind, attached } = option;
   options.push(...flags.map((flag) => ({ name: flag, value: null })));
-  if (attached !== null) return addOption({ name, value: literal(attached) }, kind, options);
+  if (attached !== null)
+    return addOption({ name, value: createLiteralWord(attached) }, kind, options);
   if (takesNextWord(option)) return takeNext(name, kind, { options, waiting });
   options.push({ name, value: null });
   return undefined;
@@ -127,15 +128,11 @@ function listPathValues(
   });
 }
 
-function literal(value: string): ShellWord {
-  return { text: value, value, form: 'literal', path: value };
-}
-
 function explainUnknownOption(option: string): string {
   return `${quoteShellWord(option)} is not among the options that surely only read`;
 }
 
 /** Tells whether any of these options, written with their dashes, is given. */
-export function hasOption({ options }: CommandArguments, ...names: readonly string[]): boolean {
+export function hasOption({ options }: ParsedArguments, ...names: readonly string[]): boolean {
   return options.some(({ name }) => names.includes(name));
 }

@@ -1,7 +1,7 @@
 import type { ShellWord } from '../parsed-line.ts';
 import { isNeutralOption, readLeadingOptions } from '../options/leading-options.ts';
 import { parseOptionTable } from '../options/option-table.ts';
-import { hasOption, parseCommandArguments, type CommandArguments } from './arguments.ts';
+import { hasOption, parseCommandArguments, type ParsedArguments } from './arguments.ts';
 import { GIT_SUBCOMMANDS, type GitSubcommandRule } from './git-subcommands.ts';
 import { quoteShellWord, moveReadTo, explainUnknownValue, notProven } from './proof.ts';
 import type { CommandRead, ReadOnlyVerdict } from './proof.ts';
@@ -22,7 +22,7 @@ export function checkGit(words: readonly ShellWord[]): ReadOnlyVerdict {
 
 interface Subcommand {
   readonly at: number;
-  /** The directory of `-C`. Null if there is no `-C`. */
+  /** The directory of `-C`. It is null if there is no `-C`. */
   readonly directory: string | null;
 }
 
@@ -89,7 +89,7 @@ function removeVerb(
 }
 
 /** Formats that check signatures run a program that the configuration names. */
-function findFormatProblem({ options }: CommandArguments): string | undefined {
+function findFormatProblem({ options }: ParsedArguments): string | undefined {
   const odd = options.find(
     ({ name, value }) =>
       (name === '--format' || name === '--pretty' || name === '--sort') &&
@@ -100,7 +100,7 @@ function findFormatProblem({ options }: CommandArguments): string | undefined {
 
 function findOperandProblem(
   { operands }: GitSubcommandRule,
-  given: CommandArguments,
+  given: ParsedArguments,
 ): string | undefined {
   const first = given.operands[0];
   if (first === undefined) return undefined;
@@ -122,7 +122,7 @@ function findOperandProblem(
 /** Everything that git keeps, for a command that no path narrows. */
 const EVERYTHING: CommandRead = { path: '.', below: 'tracked', topOf: '.' };
 
-function listReads(rule: GitSubcommandRule, given: CommandArguments): readonly CommandRead[] {
+function listReads(rule: GitSubcommandRule, given: ParsedArguments): readonly CommandRead[] {
   const showsContents = showsFileContents(rule, given);
   const operands =
     rule.pattern === true && !hasOption(given, '-e') ? given.operands.slice(1) : given.operands;
@@ -151,7 +151,7 @@ function namesContents(operands: readonly ShellWord[]): boolean {
   );
 }
 
-function showsFileContents({ shows }: GitSubcommandRule, given: CommandArguments): boolean {
+function showsFileContents({ shows }: GitSubcommandRule, given: ParsedArguments): boolean {
   if (shows === 'names') return false;
   const asked = hasOption(given, ...CONTENT_OPTIONS);
   return shows.contents === 'if'

@@ -1,5 +1,6 @@
+import { mapByName } from '../name-table.ts';
 import { parseOptionTable } from '../options/option-table.ts';
-import { hasOption, parseCommandArguments, type CommandArguments } from './arguments.ts';
+import { hasOption, parseCommandArguments, type ParsedArguments } from './arguments.ts';
 import { quoteShellWord, provenToRead, notProven } from './proof.ts';
 import type { CommandRead, ReadOnlyVerdict, ReadDepth } from './proof.ts';
 import type { ShellWord } from '../parsed-line.ts';
@@ -18,9 +19,9 @@ interface ProgramRule {
   /** Set if the first operand is a pattern, unless one of these options is given. */
   readonly pattern?: { readonly unless: readonly string[] };
   /** True if it reads the working directory if no path is given. */
-  readonly readsHere?: (given: CommandArguments) => boolean;
+  readonly readsHere?: (given: ParsedArguments) => boolean;
   /** Finds any other reason why the program may not only read. */
-  readonly check?: (given: CommandArguments) => string | undefined;
+  readonly check?: (given: ParsedArguments) => string | undefined;
 }
 
 const CHECKSUM: ProgramRule = {
@@ -41,200 +42,128 @@ const GREP: ProgramRule = {
  * The programs that only read, with every option that was examined. Options that write, run programs or follow links out
  * of a tree are left out, and so are rarely used ones.
  */
-const PROGRAMS: ReadonlyMap<string, ProgramRule> = new Map<string, ProgramRule>([
-  [
-    'ls',
-    {
-      options:
-        '-aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ1 -I= -w# -T# --all --almost-all --author --escape --block-size= --ignore-backups --color[=] --directory --classify[=] --file-type --format= --full-time --no-group --group-directories-first --human-readable --si --inode --hide= --hyperlink[=] --ignore= --indicator-style= --kibibytes --literal --numeric-uid-gid --quote-name --quoting-style= --reverse --recursive --size --sort= --time= --time-style= --tabsize# --width# --zero',
-      operands: 'itself',
-      instead: { options: ['-R', '--recursive'], below: 'names' },
-      readsHere: () => true,
-    },
-  ],
-  [
-    'cat',
-    {
-      options:
-        '-AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs --show-nonprinting',
-      operands: 'itself',
-    },
-  ],
-  [
-    'head',
-    {
-      options: '-qvz -# -n# -c# --lines# --bytes# --quiet --silent --verbose --zero-terminated',
-      operands: 'itself',
-    },
-  ],
-  [
-    'tail',
-    {
-      options: '-qvz -# -n# -c# --lines# --bytes# --quiet --silent --verbose --zero-terminated',
-      operands: 'itself',
-    },
-  ],
-  [
-    'wc',
-    {
-      options: '-cmlLw --bytes --chars --lines --max-line-length --words --total=',
-      operands: 'itself',
-    },
-  ],
-  [
-    'stat',
-    {
-      options: '-Lft -c= --format= --printf= --terse --file-system --dereference',
-      operands: 'itself',
-    },
-  ],
-  [
-    'file',
-    {
-      options:
-        '-bihkLNnr0 -F= --brief --mime --mime-type --mime-encoding --no-dereference --dereference --keep-going --no-pad --separator=',
-      operands: 'itself',
-    },
-  ],
-  ['pwd', { options: '-LP', operands: 'none' }],
-  ['true', { options: '', operands: 'none' }],
-  ['false', { options: '', operands: 'none' }],
-  [':', { options: '', operands: 'none' }],
-  ['whoami', { options: '', operands: 'none' }],
-  ['nproc', { options: '--all', operands: 'none' }],
-  ['uname', { options: '-asnrvmpio --all --kernel-name --machine', operands: 'none' }],
-  ['id', { options: '-ugGnrz --user --group --groups --name --real --zero', operands: 'text' }],
-  ['basename', { options: '-az -s= --multiple --suffix= --zero', operands: 'text' }],
-  ['dirname', { options: '-z --zero', operands: 'text' }],
-  ['which', { options: '-a', operands: 'text' }],
-  [
-    'realpath',
-    {
-      options:
-        '-emLPqsz --canonicalize-existing --canonicalize-missing --logical --physical --quiet --strip --no-symlinks --zero --relative-to@ --relative-base@',
-      operands: 'itself',
-    },
-  ],
-  [
-    'readlink',
-    {
-      options:
-        '-femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --quiet --silent --verbose --zero',
-      operands: 'itself',
-    },
-  ],
-  [
-    'cut',
-    {
-      options:
-        '-snz -b= -c= -d= -f= --bytes= --characters= --delimiter= --fields= --only-delimited --complement --output-delimiter= --zero-terminated',
-      operands: 'itself',
-    },
-  ],
-  [
-    'tr',
-    { options: '-cCdst --complement --delete --squeeze-repeats --truncate-set1', operands: 'text' },
-  ],
-  [
-    'nl',
-    {
-      options:
-        '-p -b= -d= -f= -h= -i# -l# -n= -s= -v# -w# --body-numbering= --number-format= --number-separator= --number-width# --starting-line-number#',
-      operands: 'itself',
-    },
-  ],
-  [
-    'cmp',
-    {
-      options: '-bls -i= -n# --print-bytes --verbose --silent --quiet --ignore-initial= --bytes#',
-      operands: 'itself',
-    },
-  ],
-  [
-    'diff',
-    {
-      options:
-        '-abBcdeEinNpqrstTuwyZ -C# -U# -F= -I= -W# -x= --brief --report-identical-files --context[=] --unified[=] --ed --rcs --side-by-side --width# --left-column --suppress-common-lines --show-c-function --show-function-line= --label= --expand-tabs --initial-tab --recursive --new-file --unidirectional-new-file --ignore-file-name-case --exclude= --ignore-case --ignore-tab-expansion --ignore-trailing-space --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-matching-lines= --text --strip-trailing-cr --minimal --color[=]',
-      // It compares the files in directories, with or without -r, and it follows links.
-      operands: 'followed',
-    },
-  ],
-  [
-    'comm',
-    {
-      options: '-123z --check-order --nocheck-order --output-delimiter= --total --zero-terminated',
-      operands: 'itself',
-    },
-  ],
-  [
-    'uniq',
-    {
-      options:
-        '-cdDiuz -f# -s# -w# --count --repeated --all-repeated[=] --group[=] --skip-fields# --ignore-case --skip-chars# --unique --check-chars# --zero-terminated',
-      operands: 'itself',
-      most: 1,
-    },
-  ],
-  [
-    'sort',
-    {
-      options:
-        '-bdfgiMhnRrVcCmsuz -k= -t= --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --ignore-nonprinting --month-sort --human-numeric-sort --numeric-sort --random-sort --reverse --sort= --version-sort --check[=] --debug --key= --merge --stable --field-separator= --unique --zero-terminated',
-      operands: 'itself',
-    },
-  ],
-  ['column', { options: '-tx -s= -c# --table --separator=', operands: 'itself' }],
-  ['tac', { options: '', operands: 'itself' }],
-  ['md5sum', CHECKSUM],
-  ['sha1sum', CHECKSUM],
-  ['sha256sum', CHECKSUM],
-  ['sha512sum', CHECKSUM],
-  ['grep', GREP],
-  ['egrep', GREP],
-  ['fgrep', GREP],
-  [
-    'rg',
-    {
-      options:
-        '-iSsvwxclnNoqHIFPUapu0. -e= -g= -t= -T= -A# -B# -C# -m# -M# -j# -r= -d# -E= --regexp= --ignore-case --smart-case --case-sensitive --invert-match --word-regexp --line-regexp --count --count-matches --files-with-matches --files-without-match --line-number --no-line-number --only-matching --quiet --with-filename --no-filename --fixed-strings --pcre2 --multiline --multiline-dotall --text --pretty --unrestricted --null --hidden --glob= --iglob= --type= --type-not= --type-list --after-context# --before-context# --context# --max-count# --max-columns# --max-columns-preview --max-depth# --max-filesize= --threads# --replace= --encoding= --files --sort= --sortr= --color= --colors= --heading --no-heading --column --no-column --vimgrep --trim --passthru --json --stats --no-messages --no-config --no-ignore --no-ignore-vcs --no-ignore-global --no-ignore-parent --no-hidden --crlf --engine= --line-buffered --one-file-system --context-separator= --byte-offset --no-require-git',
-      operands: 'contents',
-      instead: { options: ['--files'], below: 'names' },
-      pattern: { unless: ['-e', '--regexp', '--files', '--type-list'] },
-      readsHere: (given) => !hasOption(given, '--type-list'),
-    },
-  ],
-  [
-    'date',
-    {
-      options:
-        '-uR -I[=] -d= -r@ --utc --universal --iso-8601[=] --rfc-3339= --rfc-email --date= --reference@',
-      operands: 'text',
-      check: (given) =>
-        given.operands.every((word) => word.value?.startsWith('+') === true)
-          ? undefined
-          : 'an operand without a `+` in front sets the clock',
-    },
-  ],
-  [
-    'du',
-    {
-      options:
-        '-abchklmsxS0 -d# -B= -t= --null --all --apparent-size --block-size= --bytes --total --max-depth# --human-readable --inodes --one-file-system --separate-dirs --si --summarize --threshold= --time[=] --time-style= --exclude=',
-      operands: 'names',
-      readsHere: () => true,
-    },
-  ],
-  [
-    'df',
-    {
-      options:
-        '-ahHiklPT -B= -t= -x= --all --block-size= --human-readable --si --inodes --local --portability --total --type= --print-type --exclude-type= --output[=]',
-      operands: 'itself',
-    },
-  ],
-]);
+const PROGRAMS = mapByName<ProgramRule>({
+  ls: {
+    options:
+      '-aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ1 -I= -w# -T# --all --almost-all --author --escape --block-size= --ignore-backups --color[=] --directory --classify[=] --file-type --format= --full-time --no-group --group-directories-first --human-readable --si --inode --hide= --hyperlink[=] --ignore= --indicator-style= --kibibytes --literal --numeric-uid-gid --quote-name --quoting-style= --reverse --recursive --size --sort= --time= --time-style= --tabsize# --width# --zero',
+    operands: 'itself',
+    instead: { options: ['-R', '--recursive'], below: 'names' },
+    readsHere: () => true,
+  },
+  cat: {
+    options:
+      '-AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs --show-nonprinting',
+    operands: 'itself',
+  },
+  'head, tail': {
+    options: '-qvz -# -n# -c# --lines# --bytes# --quiet --silent --verbose --zero-terminated',
+    operands: 'itself',
+  },
+  wc: {
+    options: '-cmlLw --bytes --chars --lines --max-line-length --words --total=',
+    operands: 'itself',
+  },
+  stat: {
+    options: '-Lft -c= --format= --printf= --terse --file-system --dereference',
+    operands: 'itself',
+  },
+  file: {
+    options:
+      '-bihkLNnr0 -F= --brief --mime --mime-type --mime-encoding --no-dereference --dereference --keep-going --no-pad --separator=',
+    operands: 'itself',
+  },
+  pwd: { options: '-LP', operands: 'none' },
+  'true, false, :, whoami': { options: '', operands: 'none' },
+  nproc: { options: '--all', operands: 'none' },
+  uname: { options: '-asnrvmpio --all --kernel-name --machine', operands: 'none' },
+  id: { options: '-ugGnrz --user --group --groups --name --real --zero', operands: 'text' },
+  basename: { options: '-az -s= --multiple --suffix= --zero', operands: 'text' },
+  dirname: { options: '-z --zero', operands: 'text' },
+  which: { options: '-a', operands: 'text' },
+  realpath: {
+    options:
+      '-emLPqsz --canonicalize-existing --canonicalize-missing --logical --physical --quiet --strip --no-symlinks --zero --relative-to@ --relative-base@',
+    operands: 'itself',
+  },
+  readlink: {
+    options:
+      '-femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --quiet --silent --verbose --zero',
+    operands: 'itself',
+  },
+  cut: {
+    options:
+      '-snz -b= -c= -d= -f= --bytes= --characters= --delimiter= --fields= --only-delimited --complement --output-delimiter= --zero-terminated',
+    operands: 'itself',
+  },
+  tr: {
+    options: '-cCdst --complement --delete --squeeze-repeats --truncate-set1',
+    operands: 'text',
+  },
+  nl: {
+    options:
+      '-p -b= -d= -f= -h= -i# -l# -n= -s= -v# -w# --body-numbering= --number-format= --number-separator= --number-width# --starting-line-number#',
+    operands: 'itself',
+  },
+  cmp: {
+    options: '-bls -i= -n# --print-bytes --verbose --silent --quiet --ignore-initial= --bytes#',
+    operands: 'itself',
+  },
+  diff: {
+    options:
+      '-abBcdeEinNpqrstTuwyZ -C# -U# -F= -I= -W# -x= --brief --report-identical-files --context[=] --unified[=] --ed --rcs --side-by-side --width# --left-column --suppress-common-lines --show-c-function --show-function-line= --label= --expand-tabs --initial-tab --recursive --new-file --unidirectional-new-file --ignore-file-name-case --exclude= --ignore-case --ignore-tab-expansion --ignore-trailing-space --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-matching-lines= --text --strip-trailing-cr --minimal --color[=]',
+    // It compares the files in directories, with or without -r, and it follows links.
+    operands: 'followed',
+  },
+  comm: {
+    options: '-123z --check-order --nocheck-order --output-delimiter= --total --zero-terminated',
+    operands: 'itself',
+  },
+  uniq: {
+    options:
+      '-cdDiuz -f# -s# -w# --count --repeated --all-repeated[=] --group[=] --skip-fields# --ignore-case --skip-chars# --unique --check-chars# --zero-terminated',
+    operands: 'itself',
+    most: 1,
+  },
+  sort: {
+    options:
+      '-bdfgiMhnRrVcCmsuz -k= -t= --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --ignore-nonprinting --month-sort --human-numeric-sort --numeric-sort --random-sort --reverse --sort= --version-sort --check[=] --debug --key= --merge --stable --field-separator= --unique --zero-terminated',
+    operands: 'itself',
+  },
+  column: { options: '-tx -s= -c# --table --separator=', operands: 'itself' },
+  tac: { options: '', operands: 'itself' },
+  'md5sum, sha1sum, sha256sum, sha512sum': CHECKSUM,
+  'grep, egrep, fgrep': GREP,
+  rg: {
+    options:
+      '-iSsvwxclnNoqHIFPUapu0. -e= -g= -t= -T= -A# -B# -C# -m# -M# -j# -r= -d# -E= --regexp= --ignore-case --smart-case --case-sensitive --invert-match --word-regexp --line-regexp --count --count-matches --files-with-matches --files-without-match --line-number --no-line-number --only-matching --quiet --with-filename --no-filename --fixed-strings --pcre2 --multiline --multiline-dotall --text --pretty --unrestricted --null --hidden --glob= --iglob= --type= --type-not= --type-list --after-context# --before-context# --context# --max-count# --max-columns# --max-columns-preview --max-depth# --max-filesize= --threads# --replace= --encoding= --files --sort= --sortr= --color= --colors= --heading --no-heading --column --no-column --vimgrep --trim --passthru --json --stats --no-messages --no-config --no-ignore --no-ignore-vcs --no-ignore-global --no-ignore-parent --no-hidden --crlf --engine= --line-buffered --one-file-system --context-separator= --byte-offset --no-require-git',
+    operands: 'contents',
+    instead: { options: ['--files'], below: 'names' },
+    pattern: { unless: ['-e', '--regexp', '--files', '--type-list'] },
+    readsHere: (given) => !hasOption(given, '--type-list'),
+  },
+  date: {
+    options:
+      '-uR -I[=] -d= -r@ --utc --universal --iso-8601[=] --rfc-3339= --rfc-email --date= --reference@',
+    operands: 'text',
+    check: (given) =>
+      given.operands.every((word) => word.value?.startsWith('+') === true)
+        ? undefined
+        : 'an operand without a `+` in front sets the clock',
+  },
+  du: {
+    options:
+      '-abchklmsxS0 -d# -B= -t= --null --all --apparent-size --block-size= --bytes --total --max-depth# --human-readable --inodes --one-file-system --separate-dirs --si --summarize --threshold= --time[=] --time-style= --exclude=',
+    operands: 'names',
+    readsHere: () => true,
+  },
+  df: {
+    options:
+      '-ahHiklPT -B= -t= -x= --all --block-size= --human-readable --si --inodes --local --portability --total --type= --print-type --exclude-type= --output[=]',
+    operands: 'itself',
+  },
+});
 
-/** Checks a program of the table with the words after it. Undefined: the program is not in the table. */
+/** Checks a program of the table with the words after it. Returns undefined if the program is not in the table. */
 export function checkProgram(
   name: string,
   words: readonly ShellWord[],
@@ -249,7 +178,7 @@ export function checkProgram(
   return checkOperands(rule, parsed);
 }
 
-function checkOperands(rule: ProgramRule, given: CommandArguments): ReadOnlyVerdict {
+function checkOperands(rule: ProgramRule, given: ParsedArguments): ReadOnlyVerdict {
   const paths = listPathOperands(rule, given);
   const extra = rule.most === undefined ? undefined : paths[rule.most];
   if (extra !== undefined) return notProven(`it would write to ${quoteShellWord(extra.text)}`);
@@ -274,7 +203,7 @@ function checkOperands(rule: ProgramRule, given: CommandArguments): ReadOnlyVerd
   }
 }
 
-function listPathOperands(rule: ProgramRule, given: CommandArguments): readonly ShellWord[] {
+function listPathOperands(rule: ProgramRule, given: ParsedArguments): readonly ShellWord[] {
   const { pattern } = rule;
   const hasPattern = pattern !== undefined && !hasOption(given, ...pattern.unless);
   return hasPattern ? given.operands.slice(1) : given.operands;

@@ -7,10 +7,12 @@ import type {
 } from '../parsed-line.ts';
 import {
   checkCommandBuiltin,
+  checkDoubleBracketTest,
   checkEcho,
   checkFind,
   checkPrintf,
   checkPs,
+  checkTestCommand,
   checkType,
 } from './special-programs.ts';
 import { checkGit } from './git.ts';
@@ -25,7 +27,6 @@ import {
   notProven,
 } from './proof.ts';
 import type { CommandRead, ReadOnlyVerdict, LineProof } from './proof.ts';
-import { checkDoubleBracketTest, checkTestCommand } from './test-expression.ts';
 
 type Check = (words: readonly ShellWord[]) => ReadOnlyVerdict;
 
@@ -83,7 +84,7 @@ export function proveReadOnly(line: string, parser: ShellParser): LineProof {
   };
 }
 
-/** Finds the directory in which the commands run, relative to the working directory. Null if it is not known. */
+/** Finds the directory in which the commands run, relative to the working directory. Returns null if it is not known. */
 function findWorkingDirectory({ directory }: ParsedShellLine): string | null {
   if (directory === null) return '.';
   const { path, value } = directory;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseOfferedRule } from '../../src/policy/offered-rule.ts';
+import { chooseOfferedRule } from '../../src/policy/suggest-rule.ts';
 import type { Decision } from '../../src/protocol/permission.ts';
 
 function offered(

@@ -1,0 +1,114 @@
+import { MusterError, UsageError } from '../base/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { parseJsonLine } from '../base/jsonl.ts';
+import { approvalDirectory, type StateOptions } from './state-directory.ts';
+import { StateFile } from './state-file.ts';
+
+const VERSION = 1;
+
+/** The form in which a file holds a list of entries. */
+export interface ListFormat<T> {
+  readonly fileName: string;
+  /** The name of the list in the file. */
+  readonly listName: string;
+  /** Returns the same key for two entries of which the newer one replaces the older one. */
+  keyOf(entry: T): string;
+  /** Reads an entry. Returns undefined for an object that is none. */
+  read(value: JsonObject): T | undefined;
+  /** Says what is wrong with an entry that cannot be read, given its position from 1. */
+  describeInvalid(position: number): string;
+}
+
+/**
+ * A list of entries in one file of the state directory. All methods throw MusterError for a file that is damaged or
+ * not the user's own.
+ */
+export class StateList<T> {
+  readonly #file: StateFile;
+  readonly #format: ListFormat<T>;
+
+  constructor(directory: string, format: ListFormat<T>) {
+    this.#file = new StateFile(directory, format.fileName);
+    this.#format = format;
+  }
+
+  get path(): string {
+    return this.#file.path;
+  }
+
+  all(): readonly T[] {
+    return this.#parse(this.#file.read());
+  }
+
+  /** Adds entries, which replace earlier ones of the same key. */
+  add(entries: readonly T[]): void {
+    const { keyOf } = this.#format;
+    const keys = new Set(entries.map(keyOf));
+    this.#change((before) => [...before.filter((each) => !keys.has(keyOf(each))), ...entries]);
+  }
+
+  /** Removes entries, and returns them. */
+  remove(isMeant: (entry: T) => boolean): readonly T[] {
+    let removed: readonly T[] = [];
+    this.#change((before) => {
+      removed = before.filter(isMeant);
+      return before.filter((each) => !isMeant(each));
+    });
+    return removed;
+  }
+
+  #change(change: (before: readonly T[]) => readonly T[]): void {
+    const { listName } = this.#format;
+    this.#file.update((text) => {
+      const content = { version: VERSION, [listName]: change(this.#parse(text)) };
+      return `${JSON.stringify(content, null, 2)}\n`;
+    });
+  }
+
+  #parse(text: string | undefined): readonly T[] {
+    if (text === undefined) return [];
+    const { listName, read, describeInvalid } = this.#format;
+    const value = parseJsonLine(text);
+    if (!isJsonObject(value)) throw this.#file.damaged('it holds no JSON object');
+    if (value['version'] !== VERSION) throw this.#file.damaged(`its version is not ${VERSION}`);
+    const list = value[listName];
+    if (!Array.isArray(list)) throw this.#file.damaged(`it holds no list of ${listName}`);
+    return list.map((each: JsonValue, index) => {
+      const entry = isJsonObject(each) ? read(each) : undefined;
+      if (entry === undefined) throw this.#file.damaged(describeInvalid(index + 1));
+      return entry;
+    });
+  }
+}
+
+/** Opens a list of approvals. Throws UsageError for a directory that may not hold any. */
+export function openApprovalList<T>(options: StateOptions, format: ListFormat<T>): StateList<T> {
+  return new StateList(approvalDirectory(options), format);
+}
+
+/** The options of a run that reads approvals. */
+export interface ApprovalReaderOptions extends StateOptions {
+  /** Called with one line that says why no approval counts. */
+  readonly onProblem: (message: string) => void;
+}
+
+/**
+ * Reads a list of approvals for a run. A file that cannot be read approves nothing, and does not stop the run.
+ *
+ * @param problem the beginning of the line that says so
+ */
+export function readApprovals<T>(
+  options: ApprovalReaderOptions,
+  format: ListFormat<T>,
+  problem: string,
+): { readonly path: string; readonly entries: readonly T[] } {
+  try {
+    const list = openApprovalList(options, format);
+    return { path: list.path, entries: list.all() };
+  } catch (thrown) {
+    if (!(thrown instanceof MusterError)) throw thrown;
+    // A directory that was chosen in the project holds no approvals. Whoever chose it is told elsewhere.
+    if (!(thrown instanceof UsageError)) options.onProblem(`${problem}: ${thrown.message}`);
+    return { path: '', entries: [] };
+  }
+}
