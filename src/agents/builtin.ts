@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, MusterError } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
-import { muster } from './formats/muster/vendor.ts';
+import { muster } from './formats/vendors.ts';
 import { EXAMPLE_AGENTS } from './example-agents.ts';
 
 /** The names of the files that ship with Muster, in the order in which they are listed. */

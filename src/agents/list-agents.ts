@@ -8,7 +8,7 @@ import type {
 } from '../protocol/agent.ts';
 import type { MemoryScope } from '../protocol/memory.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import { agentId, idClashes } from './agent-id.ts';
+import { agentId, idClashes } from './find-agent.ts';
 import {
   listDefinitions,
   type DiscoveryResult,

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { isId } from '../base/ids.ts';
-import { removeUnusedBlobs } from './blobs/collect-blobs.ts';
-import { visitBlobReferences } from './blobs/blob-references.ts';
-import { storageError } from './files/storage-error.ts';
+import { visitBlobReferences, removeUnusedBlobs } from './blobs/collect-blobs.ts';
+import { storageError } from './files/file-port.ts';
 import type { StoreParts } from './store-parts.ts';
-import { taskInUseError } from './files/task-ids.ts';
+import { taskInUseError } from './files/task-files.ts';
 
 const DELETED_SUFFIX = '.deleted';
 const MAX_INDEX_TRIES = 200;

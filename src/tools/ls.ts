@@ -5,10 +5,8 @@ import { describeFileType } from '../sys/files/file-errors.ts';
 import type { HeldDirectory } from '../sys/files/held-directory.ts';
 import { withHeldDirectory } from '../sys/files/open-in-roots.ts';
 import { toAbsolutePath, displayName, displayPath } from '../sys/files/paths.ts';
-import { defineTool } from './shared/define-tool.ts';
-import { DIRECTORY, DIRECTORY_ALIASES } from './shared/common-arguments.ts';
-import { fitLines } from './shared/output.ts';
-import { WithheldCounter } from './shared/withheld-counter.ts';
+import { DIRECTORY, DIRECTORY_ALIASES, defineTool } from './shared/define-tool.ts';
+import { WithheldCounter, fitLines } from './shared/output.ts';
 import { addPathSuggestion } from './shared/path-suggestions.ts';
 
 /** The most entries that are read, and the most that are shown. */

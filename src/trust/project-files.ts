@@ -2,12 +2,11 @@ import { join } from 'node:path';
 import { firstDirectoryNames } from '../sys/files/directory-names.ts';
 import { PROJECT_MEMORY_DIRECTORIES } from '../sys/files/memory-directories.ts';
 import type { ProjectFileKind, ProjectFileRequest } from '../sys/files/project-file.ts';
-import { INDEX_NAME } from '../tools/memory/index-file.ts';
 import { projectClaudeFiles } from '../config/claude-files.ts';
 import { findConfigFiles } from '../config/find-config-files.ts';
 import { MAX_SETTINGS_BYTES } from '../config/settings-file.ts';
 import type { UserEnvironment } from '../config/paths.ts';
-import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
+import { INDEX_NAME, DIRECTORY_BYTES } from '../tools/memory/notes.ts';
 import {
   agentEffects,
   definitionEffects,

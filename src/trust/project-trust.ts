@@ -2,7 +2,7 @@ import { MusterError } from '../base/errors.ts';
 import { approvalDirectory, type StateOptions } from './state-directory.ts';
 import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
 import { dirname } from 'node:path';
-import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
+import { DIRECTORY_BYTES } from '../tools/memory/notes.ts';
 import {
   TRUST_ALL,
   TRUST_NOTHING,

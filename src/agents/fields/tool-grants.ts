@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../base/json.ts';
 import type { LimitedTools, ToolLimit } from '../../protocol/agent.ts';
 import { specifierKind } from '../../protocol/specifier-kind.ts';
 import {
@@ -7,8 +8,6 @@ import {
   type ToolGrant,
 } from '../../protocol/tool-aliases.ts';
 import type { FieldReader } from './field-reader.ts';
-import { mcpToolName } from './mcp-names.ts';
-import { splitSpecifier } from './tool-lists.ts';
 
 /** The tools that a list grants. */
 export interface GrantedTools {
@@ -183,4 +182,107 @@ function toolNames(reader: FieldReader, word: string): readonly string[] {
   }
   const name = mcpToolName(word);
   return name === undefined ? [] : [name];
+}
+
+/** `Tool(arguments)`. */
+const PATTERN = /^([\w/.-]+)\s*\((.*)\)$/s;
+
+/** Splits a comma-separated string or a list into the names of tools. Undefined: it is neither. */
+export function splitToolList(value: JsonValue): readonly string[] | undefined {
+  if (value === null) return [];
+  if (typeof value === 'string') return splitWords(value);
+  if (!Array.isArray(value)) return undefined;
+  const words: string[] = [];
+  for (const item of value) {
+    if (typeof item !== 'string') return undefined;
+    words.push(...splitWords(item));
+  }
+  return words;
+}
+
+/** Splits `Task(a, b)` into the name and the text in parentheses. Undefined: it has no parentheses. */
+export function splitSpecifier(
+  word: string,
+): { readonly name: string; readonly inside: string } | undefined {
+  const [, name, inside] = word.includes('(') ? (PATTERN.exec(word) ?? []) : [];
+  return name === undefined || inside === undefined ? undefined : { name, inside };
+}
+
+/** Splits at commas and line ends outside parentheses: `Task(a, b), Read` has two parts. */
+function splitWords(text: string): readonly string[] {
+  const list = text.trim().replace(/^\[([\s\S]*)\]$/, '$1');
+  const words = list.includes('(') ? splitOutsideBrackets(list) : list.split(/[,\n]/);
+  return words.map(cleanWord).filter((each) => each !== '');
+}
+
+function splitOutsideBrackets(list: string): readonly string[] {
+  const words: string[] = [];
+  let depth = 0;
+  let word = '';
+  let isEscaped = false;
+  for (const char of list) {
+    if (!isEscaped && char === '(') depth += 1;
+    if (!isEscaped && char === ')') depth = Math.max(0, depth - 1);
+    isEscaped = !isEscaped && char === '\\';
+    if (depth === 0 && (char === ',' || char === '\n')) {
+      words.push(word);
+      word = '';
+    } else {
+      word += char;
+    }
+  }
+  words.push(word);
+  return words;
+}
+
+/** Removes the dash and the quotation marks of a list item, which remain when YAML is read line by line. */
+function cleanWord(word: string): string {
+  const bare = word.trim();
+  // Most names begin with a letter, and need nothing removed.
+  if (!/^[-"']/.test(bare)) return bare;
+  return bare
+    .replace(/^- +/, '')
+    .replace(/^(["'])(.*)\1$/, '$2')
+    .trim();
+}
+
+/** `mcp__SERVER__TOOL`; all tools of a server are `mcp__SERVER` or `mcp__SERVER__*`. */
+const MCP_NAME = /^mcp__[\w.*-]+$/;
+/** `SERVER/TOOL` and `SERVER/*`. */
+const SLASHED = /^([\w.-]+)\/([\w-]+|\*)$/;
+/** `@SERVER` and `@SERVER/TOOL`, as Kiro writes them. */
+const AT_SERVER = /^@([\w.-]+)(?:\/([\w-]+|\*))?$/;
+/** `mcp_*`, `mcp_SERVER_*` and `mcp_SERVER_TOOL`, as Gemini CLI writes them. Names of servers there have no `_`. */
+const UNDERSCORED = /^mcp_(?!_)(?:(\*)|([^_\s]+)_([\w*-]+))$/;
+/** The part before the slash in the names of VS Code's own tools. */
+const EDITOR_SETS = new Set(
+  'agent browser edit execute read runCommands runNotebooks runTasks search todo vscode web'.split(
+    ' ',
+  ),
+);
+
+/**
+ * Returns Muster's name for a tool of an MCP server, or for all tools of a server, from any vendor's name.
+ * Undefined: it names neither.
+ */
+function mcpToolName(word: string): string | undefined {
+  if (word.startsWith('mcp__')) return MCP_NAME.test(word) ? word : undefined;
+  const underscored = UNDERSCORED.exec(word);
+  if (underscored !== null) {
+    const [, every, server, tool] = underscored;
+    return every === undefined ? `mcp__${server}__${tool}` : 'mcp__*';
+  }
+  const at = AT_SERVER.exec(word);
+  if (at !== null) return `mcp__${at[1]}__${at[2] ?? '*'}`;
+  const [, server, tool] = SLASHED.exec(word) ?? [];
+  if (server === undefined || EDITOR_SETS.has(server)) return undefined;
+  // A name with a dot before the tool is that of a VS Code extension, whose tools exist only in that editor.
+  if (server.includes('.') && tool !== '*') return undefined;
+  return `mcp__${server}__${tool}`;
+}
+
+/** Returns Muster's name for one or all tools of a server. Characters that a name cannot have become `_`. */
+export function mcpServerTools(server: string, tool = '*'): string {
+  const clean = (name: string): string => name.trim().replaceAll(/[^\w.-]+/g, '_');
+  return `mcp__${clean(server)}__${tool === '*' ? tool : clean(tool)}`;
 }

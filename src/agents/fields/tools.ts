@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
 import { expandToolWord } from '../../protocol/tool-aliases.ts';
-import type { Field } from '../parsing/fields.ts';
-import { shownMessage } from './clean-text.ts';
+import { shownMessage, type Field } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
 import { takeFirstField } from './common.ts';
 import {
+  splitSpecifier,
+  splitToolList,
   readToolDenials,
   readToolGrants,
   type DeniedTools,
   type GrantedTools,
 } from './tool-grants.ts';
-import { splitSpecifier, splitToolList } from './tool-lists.ts';
 
 const ALL_TOOLS: ToolSelection = { mode: 'all', names: [] };
 const NO_TOOLS: ToolSelection = { mode: 'allow', names: [] };

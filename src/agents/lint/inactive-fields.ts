@@ -1,7 +1,6 @@
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { normalizeFieldName } from '../fields/field-reader.ts';
-import { fieldLine } from './field-line.ts';
-import type { Lint, LintContext } from './findings.ts';
+import { fieldLine, type Lint, type LintContext } from './findings.ts';
 
 /** Fields that change what an agent does in other products and have no effect here, with the consequence and the alternative. */
 const CONSEQUENCES: ReadonlyMap<string, string> = new Map(

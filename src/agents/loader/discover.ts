@@ -8,8 +8,13 @@ import { DefinitionCollector, UNTRUSTED, type DiscoveryResult } from './discover
 import type { ReferencedText } from './format.ts';
 import type { DefinitionKind } from './kind.ts';
 import { listDefinitionFiles, type ListedFiles } from './list-files.ts';
-import { MAX_DEFINITION_BYTES, projectText, readTextFile, type TextReading } from './read-text.ts';
-import { readReferencedFile } from './referenced-files.ts';
+import {
+  readReferencedFile,
+  MAX_DEFINITION_BYTES,
+  projectText,
+  readTextFile,
+  type TextReading,
+} from './read-text.ts';
 import { createSearchContext, type SearchContext } from './search-context.ts';
 
 export interface DiscoverOptions<T> {

@@ -56,6 +56,14 @@ export function vendorLocations(
   return { project: [`${directory}/${folder}`], user: (user) => [join(home(user), folder)] };
 }
 
+/** Returns the locations of a product whose user directory is a folder in `~/.config`. */
+export function configLocations(product: string, folder: string): Locations {
+  return {
+    project: [`.${product}/${folder}`],
+    user: ({ config }) => [join(config, product, folder)],
+  };
+}
+
 /** Reads the files of one format. */
 export interface FormatReader<T = AgentDefinition> {
   /** Never throws because of the content of the file. */

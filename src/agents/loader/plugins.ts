@@ -5,9 +5,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import { isInside } from '../../sys/files/paths.ts';
 import type { DefinitionFormat } from './format.ts';
 import type { DefinitionKind, InstalledPlugin, SearchPath } from './kind.ts';
-import type { PathCache } from './path-cache.ts';
 import { readTextFile } from './read-text.ts';
-import type { SearchContext } from './search-context.ts';
+import type { PathCache, SearchContext } from './search-context.ts';
 import { ownerOfDirectory, PRODUCT_HOMES } from './user-directories.ts';
 
 /** The most extensions of one product that are searched. */

@@ -1,7 +1,6 @@
 import { errorMessage } from '../../base/errors.ts';
 import { locateKeys } from '../../base/toml-statements.ts';
-import { normalizeText, unreadableFile, type Field, type FileFields } from './fields.ts';
-import { toJson } from './to-json.ts';
+import { toJson, normalizeText, unreadableFile, type Field, type FileFields } from './fields.ts';
 
 const MAX_NESTING = 32;
 

@@ -1,12 +1,11 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
-import type { Field, Fields } from '../parsing/fields.ts';
-import { shownMessage } from '../fields/clean-text.ts';
+import { shownMessage, type Field, type Fields } from '../parsing/fields.ts';
 import { mergeRules } from '../fields/common.ts';
 import { readPermissionEntries, readToolSwitches, type PermissionEntry } from './entries.ts';
 import { translatePermissions, type TranslatedPermissions } from './translate.ts';
-import { splitToolList } from '../fields/tool-lists.ts';
+import { splitToolList } from '../fields/tool-grants.ts';
 
 /** The fields for permissions. The second is the newer name. Each is read by itself, and both apply. */
 const PERMISSION_FIELDS = ['permission', 'permissions'];

@@ -1,7 +1,11 @@
 import { grantedTools } from '../../protocol/tool-aliases.ts';
 import type { PermissionAction, PermissionEntry } from './entries.ts';
-import { ruleSpecifiers } from './specifiers.ts';
-import { withOlderNames, permissionSubjects, type PermissionSubject } from './subjects.ts';
+import {
+  ruleSpecifiers,
+  withOlderNames,
+  permissionSubjects,
+  type PermissionSubject,
+} from './subjects.ts';
 
 /** Permissions in terms of Muster, as far as they narrow what an agent may do. Tools have their canonical names. */
 export interface TranslatedPermissions {

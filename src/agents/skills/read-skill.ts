@@ -7,6 +7,8 @@ import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { failedFile, type FieldProblem, type Fields } from '../parsing/fields.ts';
 import { withLineFeeds } from '../parsing/split-front-matter.ts';
 import {
+  readAllowedTools,
+  readDisallowedTools,
   compareNames,
   readArgumentNames,
   readContext,
@@ -16,7 +18,6 @@ import {
 } from './fields.ts';
 import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
 import { holdsCommands } from './text.ts';
-import { readAllowedTools, readDisallowedTools } from './tool-list.ts';
 import { lazy } from '../../base/lazy.ts';
 
 /** The fields that have an effect. */

@@ -40,7 +40,7 @@ export class MessageQuoter {
   async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {
     const [{ inspectAttachment }, { describeExcess }] = await Promise.all([
       import('../../tools/attachments/inspect-file.ts'),
-      import('../../tools/attachments/attachment-limits.ts'),
+      import('../../tools/attachments/inspect-file.ts'),
     ]);
     const facts = inspectAttachment(bytes);
     if (typeof facts === 'string') return { facts: null, why: facts };

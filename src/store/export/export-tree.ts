@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { isId } from '../../base/ids.ts';
-import { findBlobReferences } from '../blobs/blob-references.ts';
+import { findBlobReferences } from '../blobs/collect-blobs.ts';
 import { formatRecord } from './export-format.ts';
 import { readChunks, LineReader, CHUNK_BYTES } from '../log/line-reader.ts';
 import { readCreatedEvent, visitLog } from '../log/log-reader.ts';
 import { LogScanner } from '../log/log-scanner.ts';
-import { storageError } from '../files/storage-error.ts';
+import { storageError } from '../files/file-port.ts';
 import type { StoreParts } from '../store-parts.ts';
-import { getSpillFileTask } from '../files/task-files.ts';
-import { missingSpecError } from '../files/task-ids.ts';
+import { missingSpecError, getSpillFileTask } from '../files/task-files.ts';
 import { completeLinesLength } from '../../base/jsonl.ts';
 
 /** The progress of an export. */

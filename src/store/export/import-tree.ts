@@ -1,15 +1,13 @@
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { parseRecord } from './export-format.ts';
-import { ImportDrafts } from './import-drafts.ts';
-import { writeImportMark } from './import-mark.ts';
-import { ImportReader, type ImportedTask } from './import-reader.ts';
+import { writeImportMark } from '../files/task-files.ts';
+import { ImportDrafts, ImportReader, type ImportedTask } from './import-reader.ts';
 import { readChunks, MAX_LINE_BYTES } from '../log/line-reader.ts';
 import { readCreatedEvent } from '../log/log-reader.ts';
 import { moveLogAside } from '../log/log-repair.ts';
 import { finishDeletions, lockTasks } from '../delete-tasks.ts';
-import { storageError } from '../files/storage-error.ts';
+import { storageError, unlinkIfExists } from '../files/file-port.ts';
 import type { StoreParts } from '../store-parts.ts';
-import { removeSweepRecord } from '../sweep-record.ts';
 import type { TaskSummary } from '../task-store.ts';
 
 /** A log line as a JSON string is at most twice as long, because the line is JSON: only its quotes and backslashes are escaped. */
@@ -142,7 +140,8 @@ function commitDrafts(
     for (const id of committed) removeCommitted(parts, id);
     throw thrown;
   }
-  removeSweepRecord(files, paths.sweepRecord);
+  // Without the record, the next sweep checks everything: imported tasks may be older than all others.
+  unlinkIfExists(files, paths.sweepRecord);
   try {
     index.put(newTasks.flatMap(({ summary }) => (isEnded(summary) ? [summary] : [])));
   } catch {
@@ -166,11 +165,11 @@ function clearLeftovers({ files, tasks }: StoreParts, id: string): void {
     }
     moveLogAside(files, paths);
   }
-  if (files.stat(tasks.outputPath(id)) !== undefined) files.unlink(tasks.outputPath(id));
+  unlinkIfExists(files, tasks.outputPath(id));
 }
 
 function removeCommitted({ files, tasks }: StoreParts, id: string): void {
-  if (files.stat(tasks.logPath(id)) !== undefined) files.unlink(tasks.logPath(id));
+  unlinkIfExists(files, tasks.logPath(id));
   tasks.removeOtherFiles(new Set([id]));
 }
 

@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
-import type { FilePort, FileStat } from './file-port.ts';
-import { storageError } from './storage-error.ts';
+import { storageError, type FilePort, type FileStat } from './file-port.ts';
 
 /** The paths in a data directory. `tasks` is flat, so that a listing reads one directory. */
 export interface DataPaths {

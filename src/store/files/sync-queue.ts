@@ -1,8 +1,7 @@
 import { deferred, type Deferred } from '../../base/async.ts';
 import type { MusterError } from '../../base/errors.ts';
 import type { DescriptorCache } from './descriptor-cache.ts';
-import type { FilePort } from './file-port.ts';
-import { storageError } from './storage-error.ts';
+import { storageError, type FilePort } from './file-port.ts';
 import { BatchGate } from '../../base/batch-gate.ts';
 import { ConcurrencyLimit } from '../../base/concurrency-limit.ts';
 

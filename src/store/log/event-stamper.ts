@@ -5,7 +5,7 @@ import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
 import { isEventType, isTaskEvent } from './validate-event.ts';
-import { mapStrings } from './map-strings.ts';
+import { mapStrings } from './large-strings.ts';
 import type { Redact } from '../redact/redactor.ts';
 
 /** The position in a log, which the next events are stamped with. */

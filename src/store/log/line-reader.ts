@@ -1,8 +1,7 @@
 import { systemErrorCode } from '../../base/errors.ts';
 import { findLines, completeLinesLength } from '../../base/jsonl.ts';
-import { writeAllBytes, type FilePort } from '../files/file-port.ts';
-import { storageError } from '../files/storage-error.ts';
-import { taskNotFoundError } from '../files/task-ids.ts';
+import { storageError, writeAllBytes, type FilePort } from '../files/file-port.ts';
+import { taskNotFoundError } from '../files/task-files.ts';
 
 /** The size of a read, of a copy, and of a buffered write. */
 export const CHUNK_BYTES = 256 * 1024;

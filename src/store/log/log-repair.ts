@@ -1,9 +1,8 @@
 import { newId } from '../../base/ids.ts';
-import type { FilePort } from '../files/file-port.ts';
+import { storageError, type FilePort } from '../files/file-port.ts';
 import { readChunks, LineReader, BufferedWriter, type LogLine } from './line-reader.ts';
 import type { LogState } from './log-reader.ts';
 import { LogScanner, type ScanOptions } from './log-scanner.ts';
-import { storageError } from '../files/storage-error.ts';
 
 const NEWLINE = 0x0a;
 

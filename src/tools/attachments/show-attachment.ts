@@ -2,10 +2,9 @@ import { describeAttachment, isImage, type AttachmentDetails } from '../../proto
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import type { OpenFile } from '../../sys/files/open-in-roots.ts';
 import { displayPath } from '../../sys/files/paths.ts';
-import { readOpenFile } from '../shared/file-content.ts';
+import { readOpenFile } from '../shared/file-text.ts';
 import { failure } from '../shared/output.ts';
-import { describeExcess } from './attachment-limits.ts';
-import { detectAttachment, inspectAttachment } from './inspect-file.ts';
+import { describeExcess, detectAttachment, inspectAttachment } from './inspect-file.ts';
 
 /**
  * Attaches an image or a PDF document for the model; null for any other file. `head` is the beginning of the file. When

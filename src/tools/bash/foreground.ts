@@ -1,10 +1,16 @@
+import { byteLength, formatDuration, plural } from '../../base/text.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { plainText } from '../../sys/plain-text.ts';
-import type { CommandInDirectory } from './command-directory.ts';
-import { describeRun, type RunLimits } from './run-result.ts';
-import { startCommand, supervise, type RunOutcome } from './command-run.ts';
-import { OutputBuffer } from './output-buffer.ts';
 import { failure } from '../shared/output.ts';
+import type { CommandInDirectory } from './command-directory.ts';
+import {
+  describeRemainingProcesses,
+  startCommand,
+  supervise,
+  type RunOutcome,
+} from './command-run.ts';
+import { OutputBuffer } from './output-buffer.ts';
+import { sandboxNotes, type CommandLocation } from './sandbox-notes.ts';
 
 const PROGRESS_MS = 250;
 
@@ -74,4 +80,95 @@ function progressShower({ clock, progress }: ToolContext): (chunk: Buffer) => vo
 function lastLine(chunk: Buffer): string {
   const lines = plainText(chunk.toString('utf8')).trimEnd().split('\n');
   return lines.at(-1)?.slice(0, 200) ?? '';
+}
+
+/** The limits of a run and of its description. */
+interface RunLimits {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly location: CommandLocation;
+}
+
+/** The room that is kept for notes after the output. */
+const NOTE_BYTES = 2500;
+
+/** Describes a run for the model: its output, shortened in the middle where it is long, and how it ended. */
+function describeRun(outcome: RunOutcome, output: OutputBuffer, limits: RunLimits): string {
+  if (outcome.startError !== undefined) {
+    return `The shell could not be started: ${outcome.startError}`;
+  }
+  const shown = outputParts(output, limits.maxBytes - NOTE_BYTES);
+  const notes = sandboxNotes(outcome, shown.join('\n'), limits.location);
+  const parts = [...shown, ...endNotes(outcome, limits), ...notes];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function outputParts(output: OutputBuffer, maxBytes: number): string[] {
+  const { head, tail, missing: omitted } = output.kept();
+  if (omitted === 0) {
+    const text = plainText(Buffer.concat([head, tail]).toString('utf8')).trimEnd();
+    // Bytes that are not UTF-8 become longer when they are shown.
+    return [byteLength(text) <= maxBytes ? text : `${firstBytes(text, maxBytes)}… [cut]`];
+  }
+  const half = Math.floor(maxBytes / 2);
+  const start = head.subarray(0, head.lastIndexOf(10) + 1 || head.length);
+  const end = tail.subarray(tail.indexOf(10) + 1);
+  const missing = output.total - start.length - end.length;
+  return [
+    firstBytes(plainText(start.toString('utf8')).trimEnd(), half),
+    `[… ${plural(missing, 'byte')} left out; ${describeSpill(output)} …]`,
+    lastBytes(plainText(end.toString('utf8')).trimEnd(), half),
+  ];
+}
+
+function describeSpill(output: OutputBuffer): string {
+  if (output.spillProblem !== undefined) {
+    return `the full output could not be saved (${output.spillProblem})`;
+  }
+  const part = output.isOverSpill ? 'the first part' : 'the full output';
+  return `${part} is in ${output.spilledTo ?? 'no file'}: Read it with offset, or Grep it`;
+}
+
+function endNotes(outcome: RunOutcome, limits: RunLimits): string[] {
+  const remaining = describeRemainingProcesses(outcome.remaining);
+  const notes = remaining === null ? [] : [remaining];
+  switch (outcome.endedBy) {
+    case 'timeout':
+      notes.push(
+        `[stopped: not finished after ${formatDuration(limits.timeoutMs)}; a longer timeout (up to 600000 ms) may be given]`,
+      );
+      break;
+    case 'cancel':
+      notes.push('[stopped: the call was cancelled]');
+      break;
+    case 'output_limit':
+      notes.push('[stopped: it wrote more than the limit of the spill file (output.spill_bytes)]');
+      break;
+    case 'itself':
+      notes.push(endNote(outcome));
+  }
+  return notes;
+}
+
+/** A command whose files were taken away has not succeeded, whatever its exit code is. */
+function endNote({ signal, exitCode, settled }: RunOutcome): string {
+  if (signal !== null) return `[ended by ${signal}]`;
+  return exitCode === 0 && settled.removed.length > 0
+    ? '[it ended without an error, but not all files that it made were kept]'
+    : `[exit code ${exitCode}]`;
+}
+
+function firstBytes(text: string, maxBytes: number): string {
+  if (byteLength(text) <= maxBytes) return text;
+  const bytes = Buffer.from(text).subarray(0, maxBytes);
+  return bytes.toString('utf8').replace(/\uFFFD+$/, '');
+}
+
+function lastBytes(text: string, maxBytes: number): string {
+  if (byteLength(text) <= maxBytes) return text;
+  const bytes = Buffer.from(text);
+  return bytes
+    .subarray(bytes.length - maxBytes)
+    .toString('utf8')
+    .replace(/^\uFFFD+/, '');
 }

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
-import { WithheldCounter } from '../shared/withheld-counter.ts';
+import { WithheldCounter } from '../shared/output.ts';
 import { resolveSearchTarget } from '../search/search-scope.ts';
 import { createPathFilter, placeGlobs, type PlacedGlob } from '../search/globs/placed-globs.ts';
 import type { PathFilter, SearchScope } from '../search/search-types.ts';

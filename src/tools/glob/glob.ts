@@ -1,14 +1,17 @@
 import { byteLength, plural, truncate } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
-import { defineTool } from '../shared/define-tool.ts';
-import { DIRECTORY, DIRECTORY_ALIASES } from '../shared/common-arguments.ts';
+import { DIRECTORY, DIRECTORY_ALIASES, defineTool } from '../shared/define-tool.ts';
 import { baseDirectories } from './glob-bases.ts';
 import type { GlobListing } from './glob-listing.ts';
-import { acceptGlobLists, formatGlobList } from '../search/globs/glob-list.ts';
 import { fitLines } from '../shared/output.ts';
 import { SEARCH_TIME_MS } from '../search/search-scope.ts';
-import { placeGlobs, requireUsableGlob } from '../search/globs/placed-globs.ts';
+import {
+  acceptGlobLists,
+  formatGlobList,
+  placeGlobs,
+  requireUsableGlob,
+} from '../search/globs/placed-globs.ts';
 
 const NOTE_BYTES = 200;
 const MAX_PATTERN_SHOWN = 100;

@@ -9,13 +9,14 @@ import { holdDirectory } from '../../sys/files/held-directory.ts';
 import { withHeldDirectory } from '../../sys/files/open-in-roots.ts';
 import { hashContent } from '../../sys/files/read-file.ts';
 import { requireExpected, syncDirectory, writeFileInRoots } from '../../sys/files/write-file.ts';
-import { addsRedactionMark } from '../shared/change-file.ts';
+import { permissionBits, addsRedactionMark } from '../shared/change-file.ts';
 import { decodeForEdit, type DecodedFile } from '../shared/file-text.ts';
-import { permissionBits } from '../shared/previous-content.ts';
-import { INDEX_NAME, summarizeNote } from './index-file.ts';
-import { DIRECTORY_BYTES, requireRoom } from './memory-limits.ts';
-import { requireFreeName } from './note-names.ts';
 import {
+  INDEX_NAME,
+  summarizeNote,
+  requireFreeName,
+  DIRECTORY_BYTES,
+  requireRoom,
   requireMemory,
   type NoteCall,
   memoryExists,

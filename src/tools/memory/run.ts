@@ -8,10 +8,11 @@ import { applyEdit } from '../edit/apply-edit.ts';
 import { convertLineEnds } from '../shared/file-text.ts';
 import { cutToBytes, fitLines } from '../shared/output.ts';
 import { changeNote, type EditNote, type NoteBefore } from './change-note.ts';
-import { INDEX_NAME } from './index-file.ts';
-import { DIRECTORY_BYTES } from './memory-limits.ts';
-import { parseNoteName, requireFreeName } from './note-names.ts';
 import {
+  INDEX_NAME,
+  parseNoteName,
+  requireFreeName,
+  DIRECTORY_BYTES,
   requireMemory,
   describeMemory,
   type NoteCall,

@@ -6,9 +6,9 @@ import { requirePathInRoots } from '../../sys/files/open-in-roots.ts';
 import { toFileError, describeFileType } from '../../sys/files/file-errors.ts';
 import { pathHasSuspiciousLinks } from '../../sys/files/hard-links.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
-import { WithheldCounter } from '../shared/withheld-counter.ts';
+import { WithheldCounter } from '../shared/output.ts';
 import { addPathSuggestion } from '../shared/path-suggestions.ts';
-import { isLiteralGlob } from './globs/split-glob.ts';
+import { isLiteralGlob } from './globs/placed-globs.ts';
 import {
   MAX_SEARCHED_BYTES,
   type PathFilter,

@@ -3,7 +3,7 @@ import { CORE_TOOLS } from '../../../protocol/tool-names.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import { textList } from '../../fields/common.ts';
 import type { FormatReader } from '../../loader/format.ts';
-import { mcpServerTools } from '../../fields/mcp-names.ts';
+import { mcpServerTools } from '../../fields/tool-grants.ts';
 import {
   readMarkdownAgent,
   type AgentDialect,

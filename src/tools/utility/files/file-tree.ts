@@ -8,7 +8,7 @@ import { holdDirectory, type HeldDirectory } from '../../../sys/files/held-direc
 import { openHeldFile } from '../../../sys/files/open-in-roots.ts';
 import { displayPath } from '../../../sys/files/paths.ts';
 import { requireNotStale } from '../../shared/change-file.ts';
-import { fileFingerprint, MAX_EDIT_BYTES } from '../../shared/file-content.ts';
+import { fileFingerprint, MAX_EDIT_BYTES } from '../../shared/file-text.ts';
 
 /** The most entries and bytes that one call moves or deletes, because the log names every file with its hash. */
 const MAX_ENTRIES = 500;

@@ -1,4 +1,6 @@
 import { MusterError } from '../../../base/errors.ts';
+import { sortByNearness } from '../../../base/name-suggestions.ts';
+import { plural, truncate } from '../../../base/text.ts';
 
 /**
  * JSON as it was written. Numbers and strings keep every digit and escape, and objects keep all members in their order,
@@ -134,4 +136,179 @@ class JsonReader {
     const lines = this.text.slice(0, this.at).split('\n');
     return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
   }
+}
+
+/** The layout of printed JSON. */
+interface PrintOptions {
+  /** The number of spaces for each level; 0 puts everything on one line without spaces. */
+  readonly indent: number;
+  /** Whether members are sorted by name. */
+  readonly sorted: boolean;
+  /**
+   * The most UTF-16 units that are printed. In deep lists, indentation can take a thousand times the space of the
+   * values.
+   */
+  readonly max: number;
+}
+
+/** The result of printing JSON. */
+export interface PrintedJson {
+  /** The complete text, or its beginning. */
+  readonly text: string;
+  readonly isComplete: boolean;
+  /** The number of lines of the complete text. */
+  readonly lines: number;
+}
+
+/** Prints a tree as JSON with its scalars as they were written. */
+export function printJsonTree(node: JsonNode, options: PrintOptions): PrintedJson {
+  return new Printer(options).print(node);
+}
+
+class Printer {
+  private readonly pieces: string[] = [];
+  private readonly options: PrintOptions;
+  private length = 0;
+  private lines = 1;
+
+  constructor(options: PrintOptions) {
+    this.options = options;
+  }
+
+  print(node: JsonNode): PrintedJson {
+    this.node(node, 0);
+    return { text: this.pieces.join(''), isComplete: !this.isFull, lines: this.lines };
+  }
+
+  private get isFull(): boolean {
+    return this.length > this.options.max;
+  }
+
+  private node(node: JsonNode, level: number): void {
+    switch (node.kind) {
+      case 'scalar':
+        return this.write(node.raw);
+      case 'array':
+        return this.block('[', ']', node.items, level, (item) => this.node(item, level + 1));
+      case 'object': {
+        const members = this.options.sorted ? node.members.toSorted(byName) : node.members;
+        const colon = this.options.indent === 0 ? ':' : ': ';
+        return this.block('{', '}', members, level, ({ raw, value }) => {
+          this.write(raw);
+          this.write(colon);
+          this.node(value, level + 1);
+        });
+      }
+    }
+  }
+
+  private block<T>(
+    open: string,
+    close: string,
+    parts: readonly T[],
+    level: number,
+    print: (part: T) => void,
+  ): void {
+    this.write(open);
+    for (const [index, part] of parts.entries()) {
+      if (index > 0) this.write(',');
+      this.newLine(level + 1);
+      print(part);
+    }
+    if (parts.length > 0) this.newLine(level);
+    this.write(close);
+  }
+
+  private newLine(level: number): void {
+    const { indent } = this.options;
+    if (indent === 0) return;
+    this.lines += 1;
+    if (!this.isFull) this.write(`\n${' '.repeat(indent * level)}`);
+  }
+
+  private write(piece: string): void {
+    this.length += piece.length;
+    if (!this.isFull) this.pieces.push(piece);
+  }
+}
+
+function byName(a: JsonMember, b: JsonMember): number {
+  if (a.name === b.name) return 0;
+  return a.name < b.name ? -1 : 1;
+}
+
+/** Matches one step: `name`, `.name`, `[0]`, `["any name"]`. */
+const STEP = /(?:^|\.)([^.[\]"]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
+const MAX_NAMED = 10;
+const MAX_NAME = 60;
+
+/**
+ * Finds the part of a tree that a path like `a.b[0]["c.d"]` names. A leading `$` is the root, `[-1]` the last item. Of
+ * several members with the same name the last one counts. Throws INVALID_PARAM for text that is not a path, and
+ * NOT_FOUND for a path that leads nowhere.
+ */
+export function findJsonNode(root: JsonNode, path: string): JsonNode {
+  let node = root;
+  let at = path.startsWith('$') ? 1 : 0;
+  while (at < path.length) {
+    STEP.lastIndex = at;
+    const found = STEP.exec(path);
+    if (found === null) throw syntaxError(path, at);
+    const [step, name, index, quoted] = found;
+    node =
+      index === undefined
+        ? member(node, name ?? unquoted(quoted, path, at), path.slice(0, at))
+        : item(node, Number(index), path.slice(0, at));
+    at += step.length;
+  }
+  return node;
+}
+
+function syntaxError(path: string, at: number): MusterError {
+  const message = `path: is not understood at character ${at + 1}: ${JSON.stringify(truncate(path, MAX_NAME))}; valid: a.b[0]["c"]`;
+  return new MusterError('INVALID_PARAM', message);
+}
+
+function unquoted(quoted: string | undefined, path: string, at: number): string {
+  try {
+    return String(JSON.parse(quoted ?? ''));
+  } catch {
+    // It has an escape that JSON does not have.
+    throw syntaxError(path, at);
+  }
+}
+
+function member(node: JsonNode, name: string, before: string): JsonNode {
+  if (node.kind !== 'object') throw notFoundError(before, `${kindOf(node)}, which has no names`);
+  const found = node.members.findLast((each) => each.name === name);
+  if (found !== undefined) return found.value;
+  const names = sortByNearness(name, [...new Set(node.members.map((each) => each.name))]);
+  const shown = names.slice(0, MAX_NAMED).map((each) => JSON.stringify(truncate(each, MAX_NAME)));
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  const has = shown.length === 0 ? 'it is empty' : `it has ${shown.join(', ')}${more}`;
+  throw notFoundError(
+    before,
+    `an object without ${JSON.stringify(truncate(name, MAX_NAME))}: ${has}`,
+  );
+}
+
+function item(node: JsonNode, index: number, before: string): JsonNode {
+  if (node.kind !== 'array') throw notFoundError(before, `${kindOf(node)}, which has no items`);
+  const found = node.items.at(index);
+  if (found !== undefined) return found;
+  throw notFoundError(
+    before,
+    `a list of ${plural(node.items.length, 'item')}: there is no [${index}]`,
+  );
+}
+
+function kindOf(node: JsonNode): string {
+  if (node.kind !== 'scalar') return node.kind === 'array' ? 'a list' : 'an object';
+  if (node.raw.startsWith('"')) return 'a string';
+  return /^[-\d]/.test(node.raw) ? 'a number' : node.raw;
+}
+
+function notFoundError(before: string, what: string): MusterError {
+  const place = before === '' || before === '$' ? 'the root' : before;
+  return new MusterError('NOT_FOUND', `path: ${truncate(place, MAX_NAME)} is ${what}`);
 }

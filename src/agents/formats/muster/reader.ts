@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition, AgentParameter } from '../../../protocol/agent.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
@@ -10,8 +11,13 @@ import {
   singleLineOf,
 } from '../../fields/common.ts';
 
+import { OWN_LIMITS } from '../../fields/limits.ts';
+import { MUSTER_MODES } from '../../fields/modes.ts';
+import { nameFromPath, readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
+import type { FileDefinitions, FormatReader } from '../../loader/format.ts';
+
 /** The fields that only Muster's own format has. */
-export const OWN_FIELDS = [
+const OWN_FIELDS = [
   'delegates-to',
   'refuses-questions',
   'ask-rules',
@@ -26,7 +32,7 @@ export const OWN_FIELDS = [
 
 type Shared = Pick<AgentDefinition, 'delegatesTo' | 'refusesQuestions'>;
 
-export function readOwnFields(reader: FieldReader, shared: Shared): Partial<AgentDefinition> {
+function readOwnFields(reader: FieldReader, shared: Shared): Partial<AgentDefinition> {
   return {
     ...readDelegatesTo(reader, shared),
     ...readRefusal(reader, shared),
@@ -138,4 +144,37 @@ function parameter(value: JsonValue): AgentParameter | undefined {
 
 function listOf(value: JsonValue): readonly JsonValue[] {
   return Array.isArray(value) ? value : [value];
+}
+
+const MUSTER: AgentDialect = {
+  vendor: 'muster',
+  modes: MUSTER_MODES,
+  limits: OWN_LIMITS,
+  inactive: ['isolation', 'hooks', 'mcp-servers'],
+  own: { names: OWN_FIELDS, read: readOwnFields },
+};
+
+/** Reads Muster's own `*.md` agents, including the built-in ones. */
+export const musterReader: FormatReader = { read: (file) => readMarkdownAgent(file, MUSTER) };
+
+/** Reads the `.gen/agents/*.md` files of GenCode, which have the same fields and values. */
+export const genReader: FormatReader = {
+  read: (file) => readMarkdownAgent(file, { ...MUSTER, vendor: 'gen' }),
+};
+
+/** Reads the `NAME/SUBAGENT.md` files of Pegasus, which have them, too. */
+export const subagentReader: FormatReader = {
+  async read(file): Promise<FileDefinitions> {
+    const { items, problems } = await readMarkdownAgent(file, { ...MUSTER, vendor: 'subagent' });
+    return { items: items.map(compareWithFolder), problems };
+  },
+};
+
+function compareWithFolder(agent: AgentDefinition): AgentDefinition {
+  const { path } = agent.origin;
+  const folder = nameFromPath(path);
+  if (agent.name === folder || basename(path) !== 'SUBAGENT.md') return agent;
+  const message = `Its name is \`${agent.name}\`, and the name of its folder is \`${folder}\`; its own name counts.`;
+  const problem = { code: 'name-differs-from-folder', message, path };
+  return { ...agent, problems: [...agent.problems, problem] };
 }
