@@ -33,11 +33,8 @@ function readBuiltinFile(name: string): string {
   try {
     return readFileSync(url, 'utf8');
   } catch (error) {
-    throw new MusterError(
-      'INTERNAL_ERROR',
-      `The built-in file ${name}.md cannot be read (${errorMessage(error)}). Install Muster again.`,
-      { cause: error },
-    );
+    const message = `The built-in file ${name}.md cannot be read (${errorMessage(error)}). Install Muster again.`;
+    throw new MusterError('INTERNAL_ERROR', message, { cause: error });
   }
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atScopeEnd } from '../base/at-scope-end.ts';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { isId } from '../base/ids.ts';
 import { visitBlobReferences, removeUnusedBlobs } from './blobs/collect-blobs.ts';
@@ -24,13 +25,10 @@ export async function deleteStoredTasks(
     const remaining = new Set(ids.filter((id) => !finished.has(id)));
     for (const id of remaining) parts.tasks.checkExists(id);
     const release = lockTasks(parts, remaining);
-    try {
-      for (const id of remaining) parts.tasks.checkExists(id);
-      const blobs = await listReferencedBlobs(parts, remaining);
-      await removeLockedTasks(parts, remaining, () => removeUnusedBlobs(parts, blobs, signal));
-    } finally {
-      release();
-    }
+    using _release = atScopeEnd(release);
+    for (const id of remaining) parts.tasks.checkExists(id);
+    const blobs = await listReferencedBlobs(parts, remaining);
+    await removeLockedTasks(parts, remaining, () => removeUnusedBlobs(parts, blobs, signal));
   } catch (thrown) {
     throw storageError('delete tasks in', parts.paths.root, thrown);
   }
@@ -89,13 +87,10 @@ export function finishDeletions(parts: StoreParts): ReadonlySet<string> {
     const id = name.slice(0, -DELETED_SUFFIX.length);
     if (!name.endsWith(DELETED_SUFFIX) || !isId(id)) continue;
     if (locks.acquire(tasks.lockPath(id)) !== undefined) continue;
-    try {
-      if (!index.remove(new Set([id]))) continue;
-      tasks.finishDeletion(id);
-      if (files.stat(tasks.logPath(id)) === undefined) finished.add(id);
-    } finally {
-      locks.release(tasks.lockPath(id));
-    }
+    using _release = atScopeEnd(() => locks.release(tasks.lockPath(id)));
+    if (!index.remove(new Set([id]))) continue;
+    tasks.finishDeletion(id);
+    if (files.stat(tasks.logPath(id)) === undefined) finished.add(id);
   }
   return finished;
 }
@@ -105,11 +100,8 @@ async function removeFromIndex({ index, paths }: StoreParts, ids: ReadonlySet<st
     if (index.remove(ids)) return;
     await sleep(INDEX_WAIT_MS);
   }
-  throw new MusterError(
-    'CONFLICT',
-    `another process keeps ${paths.index} locked: the next deletion or sweep finishes this one`,
-    { retryable: true },
-  );
+  const message = `another process keeps ${paths.index} locked: the next deletion or sweep finishes this one`;
+  throw new MusterError('CONFLICT', message, { retryable: true });
 }
 
 async function listReferencedBlobs(

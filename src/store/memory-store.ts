@@ -287,10 +287,8 @@ class MemoryStore implements TaskStore {
 }
 
 function notStoredError(action: string): MusterError {
-  return new MusterError(
-    'INVALID_PARAM',
-    `tasks cannot be ${action} without a data directory: leave out --no-log, or open the data directory with { create: true }`,
-  );
+  const message = `tasks cannot be ${action} without a data directory: leave out --no-log, or open the data directory with { create: true }`;
+  return new MusterError('INVALID_PARAM', message);
 }
 
 async function* iterateFrom(

@@ -57,10 +57,8 @@ export function visibleNameOf(value: JsonValue | undefined): string | undefined 
 export function readName(reader: FieldReader, fallback: string): string {
   const declared = visibleNameOf(reader.take('name')?.value);
   if (declared !== undefined) return declared;
-  reader.warn(
-    'name-from-filename',
-    `There is no \`name\`; its name is \`${fallback}\`, from the name of its file.`,
-  );
+  const message = `There is no \`name\`; its name is \`${fallback}\`, from the name of its file.`;
+  reader.warn('name-from-filename', message);
   return fallback;
 }
 
@@ -134,11 +132,8 @@ export function readBackground(reader: FieldReader): Pick<AgentDefinition, 'back
   if (field === undefined || field.value === null) return {};
   const background = readBoolean(field.value);
   if (background !== undefined) return background ? { background } : {};
-  reader.warn(
-    'invalid-background',
-    '`background` must be true or false; it is ignored.',
-    field.line,
-  );
+  const message = '`background` must be true or false; it is ignored.';
+  reader.warn('invalid-background', message, field.line);
   return {};
 }
 

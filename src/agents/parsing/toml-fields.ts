@@ -25,10 +25,7 @@ export async function parseTomlFields(text: string): Promise<FileFields> {
     const line = error instanceof TomlError ? error.line : undefined;
     const cause = errorMessage(error).split('\n', 1)[0]?.replace('Invalid TOML document: ', '');
     const where = line === undefined ? '' : ` at line ${line}`;
-    return unreadableFile(
-      'invalid-toml',
-      `It is not valid TOML${where}: ${cause}. Correct it.`,
-      line,
-    );
+    const message = `It is not valid TOML${where}: ${cause}. Correct it.`;
+    return unreadableFile('invalid-toml', message, line);
   }
 }

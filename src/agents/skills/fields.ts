@@ -64,11 +64,8 @@ export function readFlag(
   if (field === undefined || field.value === null) return false;
   const value = readBoolean(field.value);
   if (value !== undefined) return value;
-  reader.warn(
-    'invalid-flag',
-    `\`${name}\` must be true or false; it counts as ${String(unclear)}.`,
-    field.line,
-  );
+  const message = `\`${name}\` must be true or false; it counts as ${String(unclear)}.`;
+  reader.warn('invalid-flag', message, field.line);
   return unclear;
 }
 

@@ -67,11 +67,8 @@ function readMaxTurns(reader: FieldReader): Pick<TemplateDefinition, 'maxTurns'>
   if (field === undefined || field.value === null) return {};
   const turns = Number(singleLineOf(field.value));
   if (Number.isSafeInteger(turns) && turns > 0) return { maxTurns: turns };
-  reader.warn(
-    'invalid-max-turns',
-    '`max_turns` must be a whole number above 0; it is ignored.',
-    field.line,
-  );
+  const message = '`max_turns` must be a whole number above 0; it is ignored.';
+  reader.warn('invalid-max-turns', message, field.line);
   return {};
 }
 
@@ -79,9 +76,6 @@ function warnAboutUnknownFields(reader: FieldReader): void {
   const names = [...reader.untaken().keys()];
   if (names.length === 0) return;
   const line = reader.untaken().get(names[0] ?? '')?.line;
-  reader.warn(
-    'unknown-field',
-    `Unknown fields: ${names.join(', ')}. The fields of a template are ${FIELDS.join(', ')}.`,
-    line,
-  );
+  const message = `Unknown fields: ${names.join(', ')}. The fields of a template are ${FIELDS.join(', ')}.`;
+  reader.warn('unknown-field', message, line);
 }

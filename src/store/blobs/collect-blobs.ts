@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { systemErrorCode } from '../../base/errors.ts';
 import type { FilePort } from '../files/file-port.ts';
 import type { TaskFiles } from '../files/task-files.ts';
@@ -128,19 +129,16 @@ export async function visitBlobReferences(
   visit: (hash: string) => 'continue' | 'stop',
 ): Promise<void> {
   const fd = files.openRead(path);
-  try {
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, files.statOpen(fd).size + 1));
-    let carriedOver = '';
-    for (let position = 0; ;) {
-      const count = files.readAt(fd, chunk, position);
-      if (count === 0) return;
-      position += count;
-      const text = carriedOver + chunk.toString('latin1', 0, count);
-      for (const hash of findBlobReferences(text)) if (visit(hash) === 'stop') return;
-      carriedOver = text.slice(-MAX_REFERENCE_LENGTH);
-      await new Promise(setImmediate);
-    }
-  } finally {
-    files.close(fd);
+  using _close = atScopeEnd(() => files.close(fd));
+  const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, files.statOpen(fd).size + 1));
+  let carriedOver = '';
+  for (let position = 0; ;) {
+    const count = files.readAt(fd, chunk, position);
+    if (count === 0) return;
+    position += count;
+    const text = carriedOver + chunk.toString('latin1', 0, count);
+    for (const hash of findBlobReferences(text)) if (visit(hash) === 'stop') return;
+    carriedOver = text.slice(-MAX_REFERENCE_LENGTH);
+    await new Promise(setImmediate);
   }
 }

@@ -1,3 +1,4 @@
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { parseRecord } from './export-format.ts';
 import { writeImportMark } from '../files/task-files.ts';
@@ -91,10 +92,8 @@ function isAlreadyStored(parts: StoreParts, drafts: ImportDrafts, id: string): b
   const path = parts.tasks.logPath(id);
   if (readCreatedEvent(parts.files, path, id) === undefined) return false;
   if (haveSameBytes(parts, path, drafts.draft(path))) return true;
-  throw new MusterError(
-    'CONFLICT',
-    `there is already a task ${id}, and it differs from the one in the file: delete it first`,
-  );
+  const message = `there is already a task ${id}, and it differs from the one in the file: delete it first`;
+  throw new MusterError('CONFLICT', message);
 }
 
 function haveSameBytes({ files }: StoreParts, one: string, other: string): boolean {
@@ -102,15 +101,12 @@ function haveSameBytes({ files }: StoreParts, one: string, other: string): boole
   if (files.stat(other)?.size !== size) return false;
   const range = { start: 0, end: size };
   const otherChunks = readChunks(files, other, range);
-  try {
-    for (const chunk of readChunks(files, one, range)) {
-      const next = otherChunks.next();
-      if (next.done === true || !chunk.equals(next.value)) return false;
-    }
-    return true;
-  } finally {
-    otherChunks.return();
+  using _close = atScopeEnd(() => otherChunks.return());
+  for (const chunk of readChunks(files, one, range)) {
+    const next = otherChunks.next();
+    if (next.done === true || !chunk.equals(next.value)) return false;
   }
+  return true;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { deferred, type Deferred } from '../../base/async.ts';
 import type { MusterError } from '../../base/errors.ts';
 import type { DescriptorCache } from './descriptor-cache.ts';
@@ -147,11 +148,8 @@ export class SyncQueue {
 
   async #syncBlob(path: string): Promise<void> {
     const fd = this.#files.openAppend(path);
-    try {
-      await this.#files.datasync(fd);
-    } finally {
-      this.#files.close(fd);
-    }
+    using _close = atScopeEnd(() => this.#files.close(fd));
+    await this.#files.datasync(fd);
   }
 
   async #failureOf(path: string, sync: () => Promise<void>): Promise<MusterError | undefined> {

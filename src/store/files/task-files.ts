@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { systemErrorCode, MusterError } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
 import { hashContent } from '../../sys/files/read-file.ts';
@@ -201,11 +202,8 @@ export function readImportMark(files: FilePort, path: string): number | null {
 export function writeImportMark(files: FilePort, path: string, lastSeq: number): void {
   unlinkIfExists(files, path);
   const fd = files.openNew(path);
-  try {
-    writeAllBytes(files, fd, Buffer.from(`${lastSeq}\n`));
-  } finally {
-    files.close(fd);
-  }
+  using _close = atScopeEnd(() => files.close(fd));
+  writeAllBytes(files, fd, Buffer.from(`${lastSeq}\n`));
 }
 
 /** Candidates that the error for an ambiguous prefix names. */
@@ -214,17 +212,13 @@ const MAX_CANDIDATES = 5;
 /** Throws `INVALID_PARAM` unless `id` is well formed, so that nothing else becomes part of a path. */
 export function checkTaskId(id: string): void {
   if (isId(id)) return;
-  throw new MusterError(
-    'INVALID_PARAM',
-    `${JSON.stringify(id)} is not a task id: 8 to 32 characters of a-z and 0-9`,
-  );
+  const message = `${JSON.stringify(id)} is not a task id: 8 to 32 characters of a-z and 0-9`;
+  throw new MusterError('INVALID_PARAM', message);
 }
 
 export function taskNotFoundError(id: string): MusterError {
-  return new MusterError(
-    'NOT_FOUND',
-    `there is no task ${JSON.stringify(id)}: \`muster tasks list\` shows them`,
-  );
+  const message = `there is no task ${JSON.stringify(id)}: \`muster tasks list\` shows them`;
+  return new MusterError('NOT_FOUND', message);
 }
 
 export function taskExistsError(id: string): MusterError {
@@ -232,10 +226,8 @@ export function taskExistsError(id: string): MusterError {
 }
 
 export function taskInUseError(id: string, pid: number): MusterError {
-  return new MusterError(
-    'CONFLICT',
-    `task ${id} is in use by process ${pid}: stop it there, or wait until it ends`,
-  );
+  const message = `task ${id} is in use by process ${pid}: stop it there, or wait until it ends`;
+  return new MusterError('CONFLICT', message);
 }
 
 /**
@@ -250,10 +242,8 @@ export function locateMissingSpec(
 }
 
 export function missingSpecError(id: string, location: string): MusterError {
-  return new MusterError(
-    'INTERNAL_ERROR',
-    `task ${id} cannot continue: its specification is missing or damaged in ${location}`,
-  );
+  const message = `task ${id} cannot continue: its specification is missing or damaged in ${location}`;
+  return new MusterError('INTERNAL_ERROR', message);
 }
 
 /**
@@ -272,8 +262,6 @@ export function resolveIdPrefix(prefix: string, ids: Iterable<string>): string {
   if (candidates.length === 1) return first;
   const named = candidates.toSorted().slice(0, MAX_CANDIDATES).join(', ');
   const rest = candidates.length - MAX_CANDIDATES;
-  throw new MusterError(
-    'INVALID_PARAM',
-    `${candidates.length} tasks begin with ${JSON.stringify(prefix)}: ${named}${rest > 0 ? ` and ${rest} more` : ''}; give more of the id`,
-  );
+  const message = `${candidates.length} tasks begin with ${JSON.stringify(prefix)}: ${named}${rest > 0 ? ` and ${rest} more` : ''}; give more of the id`;
+  throw new MusterError('INVALID_PARAM', message);
 }

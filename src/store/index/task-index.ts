@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { findLines, parseJsonLine, completeLinesLength } from '../../base/jsonl.ts';
@@ -150,16 +151,13 @@ export class TaskIndex {
   #compact(excluded: ReadonlySet<string>): void {
     const files = this.#files;
     const old = files.openRead(this.#path);
-    try {
-      const before = readFrom(files, old, 0);
-      const summaries = [...parseIndex(before).ended.values()];
-      const remaining = summaries.filter(({ id }) => !excluded.has(id));
-      writeViaDraft(files, this.#path, Buffer.from(remaining.map(formatIndexLine).join('')));
-      const appended = readFrom(files, old, before.length);
-      if (appended.length > 0) while (!this.#append(appended));
-    } finally {
-      files.close(old);
-    }
+    using _close = atScopeEnd(() => files.close(old));
+    const before = readFrom(files, old, 0);
+    const summaries = [...parseIndex(before).ended.values()];
+    const remaining = summaries.filter(({ id }) => !excluded.has(id));
+    writeViaDraft(files, this.#path, Buffer.from(remaining.map(formatIndexLine).join('')));
+    const appended = readFrom(files, old, before.length);
+    if (appended.length > 0) while (!this.#append(appended));
   }
 }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { MusterError } from '../../base/errors.ts';
 import { nodeFiles } from '../files/node-files.ts';
 import { OwnerLocks } from './owner-locks.ts';
@@ -36,16 +37,10 @@ export async function withDirectoryLock<T>(
   }
   const lock = join(locksDirectory, LOCK);
   const locks = new OwnerLocks(nodeFiles, createProcessPort(), locksDirectory);
-  try {
-    await waitForLock(locks, lock, sleep);
-    try {
-      return await work();
-    } finally {
-      locks.release(lock);
-    }
-  } finally {
-    locks.close();
-  }
+  using _close = atScopeEnd(() => locks.close());
+  await waitForLock(locks, lock, sleep);
+  using _release = atScopeEnd(() => locks.release(lock));
+  return await work();
 }
 
 async function waitForLock(
@@ -58,10 +53,8 @@ async function waitForLock(
     const owner = tryToAcquire(locks, lock);
     if (owner === undefined) return;
     if (waited >= MAX_WAIT_MS) {
-      throw new MusterError(
-        'CONFLICT',
-        `process ${owner.pid} has been writing here for ${MAX_WAIT_MS / 1000} s (${lock}): nothing was changed. Try again later`,
-      );
+      const message = `process ${owner.pid} has been writing here for ${MAX_WAIT_MS / 1000} s (${lock}): nothing was changed. Try again later`;
+      throw new MusterError('CONFLICT', message);
     }
     // Random, so that the same processes do not collide again and again.
     const ms = Math.ceil(retry * (0.5 + Math.random()));

@@ -61,8 +61,6 @@ function redactEvent(event: TaskEvent, redact: Redact): TaskEvent {
     isEventType(text) || PROTOCOL_VALUES.has(text) ? text : redact(text),
   );
   if (isTaskEvent(clean, event.task)) return clean;
-  throw new MusterError(
-    'INTERNAL_ERROR',
-    `redacting secrets made event ${event.type} of task ${event.task} unreadable: is the task's id one of them?`,
-  );
+  const message = `redacting secrets made event ${event.type} of task ${event.task} unreadable: is the task's id one of them?`;
+  throw new MusterError('INTERNAL_ERROR', message);
 }

@@ -32,10 +32,8 @@ function checkLineLength({ type, task }: TaskEvent, line: string): void {
   if (line.length < MAX_LINE_BYTES / MAX_UTF8_BYTES_PER_UNIT) return;
   const bytes = byteLength(line) + 1;
   if (bytes <= MAX_LINE_BYTES) return;
-  throw new MusterError(
-    'LIMIT_EXCEEDED',
-    `${type} of task ${task} takes ${bytes} bytes in its log, the limit is ${MAX_LINE_BYTES}`,
-  );
+  const message = `${type} of task ${task} takes ${bytes} bytes in its log, the limit is ${MAX_LINE_BYTES}`;
+  throw new MusterError('LIMIT_EXCEEDED', message);
 }
 
 /** The position in a log at which a new owner continues. */

@@ -93,19 +93,16 @@ export class LogScanner {
 
   #refuseNewer(version: unknown): void {
     if (typeof version !== 'number' || version <= LOG_VERSION) return;
-    throw new MusterError(
-      'INVALID_PARAM',
-      `task ${this.#options.task} was logged by a newer Muster (log version ${version}, this one reads up to ${LOG_VERSION}): update Muster to use it`,
-    );
+    const message = `task ${this.#options.task} was logged by a newer Muster (log version ${version}, this one reads up to ${LOG_VERSION}): update Muster to use it`;
+    throw new MusterError('INVALID_PARAM', message);
   }
 
   /** Checks whether the event may follow the ones before it. Reports the events that are missing before it. */
   #acceptOrder(event: TaskEvent): boolean {
     if (event.epoch < this.#epoch) {
-      this.#report(
-        'fenced',
-        'the line is from an owner that had lost the log: it is ignored, and no event is lost',
-      );
+      const message =
+        'the line is from an owner that had lost the log: it is ignored, and no event is lost';
+      this.#report('fenced', message);
       return false;
     }
     if (event.seq <= this.#lastSeq) {

@@ -97,10 +97,8 @@ export const bashTool = defineTool({
 function refuseCommand(command: string): ToolOutput | null {
   if (command.includes('\0')) return failure('INVALID_PARAM', 'command: contains a NUL character');
   if (byteLength(command) <= MAX_COMMAND_BYTES) return null;
-  return failure(
-    'LIMIT_EXCEEDED',
-    `command: is longer than ${MAX_COMMAND_BYTES} bytes; write it to a file and run that`,
-  );
+  const message = `command: is longer than ${MAX_COMMAND_BYTES} bytes; write it to a file and run that`;
+  return failure('LIMIT_EXCEEDED', message);
 }
 
 /** The interval at which protected files that the command has made are moved away. */

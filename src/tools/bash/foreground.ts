@@ -1,3 +1,4 @@
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { byteLength, formatDuration, plural } from '../../base/text.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { plainText } from '../../sys/plain-text.ts';
@@ -23,25 +24,22 @@ export async function runInForeground(
   const timeoutMs = Math.min(timeout, context.caps.toolMs);
   const output = new OutputBuffer(context.caps, () => context.spillPath(), context.redactBytes?.());
   const showProgress = progressShower(context);
-  try {
-    const outcome = await supervise(await startCommand(work, context, { serves: false }), {
-      timeoutMs,
-      signal: context.signal,
-      take: (chunk) => {
-        output.add(chunk);
-        showProgress(chunk);
-        return !output.isOverSpill;
-      },
-    });
-    const location = { cwd: work.directory, roots: context.roots };
-    return toOutput(work.line, outcome, output, {
-      timeoutMs,
-      maxBytes: context.caps.resultBytes,
-      location,
-    });
-  } finally {
-    output.close();
-  }
+  using _close = atScopeEnd(() => output.close());
+  const outcome = await supervise(await startCommand(work, context, { serves: false }), {
+    timeoutMs,
+    signal: context.signal,
+    take: (chunk) => {
+      output.add(chunk);
+      showProgress(chunk);
+      return !output.isOverSpill;
+    },
+  });
+  const location = { cwd: work.directory, roots: context.roots };
+  return toOutput(work.line, outcome, output, {
+    timeoutMs,
+    maxBytes: context.caps.resultBytes,
+    location,
+  });
 }
 
 function toOutput(

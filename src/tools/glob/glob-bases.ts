@@ -53,10 +53,8 @@ export function openBases(
   requireNoParents(globs);
   const all = baseDirectories(globs, search.directory);
   if (all.length > MAX_BASES) {
-    throw new MusterError(
-      'INVALID_PARAM',
-      `pattern: begins in ${all.length} directories; valid: at most ${MAX_BASES} in one call`,
-    );
+    const message = `pattern: begins in ${all.length} directories; valid: at most ${MAX_BASES} in one call`;
+    throw new MusterError('INVALID_PARAM', message);
   }
   const bases: GlobBase[] = [];
   const missing: MusterError[] = [];
@@ -77,10 +75,8 @@ export function openBases(
 
 function requireNoParents(globs: readonly PlacedGlob[]): void {
   if (globs.every(({ glob, isFullList }) => isFullList || !glob.split('/').includes('..'))) return;
-  throw new MusterError(
-    'INVALID_PARAM',
-    'pattern: has .. after a wildcard; valid: .. only at the start',
-  );
+  const message = 'pattern: has .. after a wildcard; valid: .. only at the start';
+  throw new MusterError('INVALID_PARAM', message);
 }
 
 interface BaseOptions {

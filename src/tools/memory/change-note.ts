@@ -184,10 +184,8 @@ function refuseSecrets({ name, before, after }: Texts, { variables }: ToolContex
   if (after.includes('\0'))
     throw new MusterError('INVALID_PARAM', `${name}: a note is text, without NUL`);
   if (addsRedactionMark(before, after)) {
-    throw new MusterError(
-      'INVALID_PARAM',
-      `${name}: the text holds ${REDACTED}, which stands for a secret that you were not shown. Leave that out.`,
-    );
+    const message = `${name}: the text holds ${REDACTED}, which stands for a secret that you were not shown. Leave that out.`;
+    throw new MusterError('INVALID_PARAM', message);
   }
   if (variables.keeps(before) && !variables.keeps(after)) {
     const message = `${name}: the text holds a secret (a key or password of the environment), and notes must not hold one. Name the place where it is kept instead.`;

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, lstatSync, readSync, type BigIntStats } from 'node:fs';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { MusterError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/terminal-text.ts';
 import { collapseWhitespace, truncate } from '../../base/text.ts';
@@ -92,10 +93,8 @@ export function parseNoteName(text: string): string {
   const name = text.toLowerCase().endsWith('.md') ? `${text.slice(0, -3)}.md` : `${text}.md`;
   if (name.toLowerCase() === INDEX_NAME.toLowerCase()) return INDEX_NAME;
   if (isNoteName(name)) return name;
-  throw new MusterError(
-    'INVALID_PARAM',
-    `file: ${JSON.stringify(text.slice(0, SHOWN))} is not the name of a note; valid: letters, digits, -, _ and . (no directory), at most 99 characters, as in build.md`,
-  );
+  const message = `file: ${JSON.stringify(text.slice(0, SHOWN))} is not the name of a note; valid: letters, digits, -, _ and . (no directory), at most 99 characters, as in build.md`;
+  throw new MusterError('INVALID_PARAM', message);
 }
 
 /**
@@ -110,18 +109,14 @@ export function requireFreeName(
   },
 ): void {
   if (there.others.includes(name)) {
-    throw new MusterError(
-      'INVALID_PARAM',
-      `file: ${name} is a link, or not a regular file: choose another name`,
-    );
+    const message = `file: ${name} is a link, or not a regular file: choose another name`;
+    throw new MusterError('INVALID_PARAM', message);
   }
   const names = [...there.notes.map((note) => note.name), ...there.others];
   const other = names.find((each) => each !== name && foldFileName(each) === foldFileName(name));
   if (other === undefined) return;
-  throw new MusterError(
-    'INVALID_PARAM',
-    `file: there is ${JSON.stringify(other)}, which differs from ${name} by case alone: use that name, or another one`,
-  );
+  const message = `file: there is ${JSON.stringify(other)}, which differs from ${name} by case alone: use that name, or another one`;
+  throw new MusterError('INVALID_PARAM', message);
 }
 
 /** The largest size that a call may give a note, in bytes. */
@@ -151,16 +146,12 @@ export function requireRoom(
   const isLonger = before === null || after > before;
   if (isLonger && after > NOTE_BYTES) throw new MusterError('LIMIT_EXCEEDED', noteProblem);
   if (isLonger && all > DIRECTORY_BYTES) {
-    throw new MusterError(
-      'LIMIT_EXCEEDED',
-      `all notes here would have ${all} bytes, and memory_bytes = ${DIRECTORY_BYTES} is the limit: delete or shorten some`,
-    );
+    const message = `all notes here would have ${all} bytes, and memory_bytes = ${DIRECTORY_BYTES} is the limit: delete or shorten some`;
+    throw new MusterError('LIMIT_EXCEEDED', message);
   }
   if (before === null && name !== INDEX_NAME && notes.length >= DIRECTORY_NOTES) {
-    throw new MusterError(
-      'LIMIT_EXCEEDED',
-      `there are ${notes.length} notes, and memory_notes = ${DIRECTORY_NOTES} is the limit: delete some, or add to one`,
-    );
+    const message = `there are ${notes.length} notes, and memory_notes = ${DIRECTORY_NOTES} is the limit: delete some, or add to one`;
+    throw new MusterError('LIMIT_EXCEEDED', message);
   }
 }
 
@@ -213,10 +204,8 @@ export function listNotes(place: MemoryLocation): Listing {
 export function memoryExists({ directory, base }: MemoryLocation): boolean {
   const { real, exists, problem } = resolveInRoots(directory, [base]);
   if (problem === undefined && real === directory) return exists;
-  throw new MusterError(
-    'PERMISSION_DENIED',
-    `${directory} is reached through a link, or through something that is not a directory, and no notes are kept there. Put a directory in its place`,
-  );
+  const message = `${directory} is reached through a link, or through something that is not a directory, and no notes are kept there. Put a directory in its place`;
+  throw new MusterError('PERMISSION_DENIED', message);
 }
 
 /** The beginning of a file in a memory directory. */
@@ -233,17 +222,14 @@ export function readNoteFile(
   maxBytes: number,
 ): NoteRead {
   const { fd, stats } = openFileInRoots(`${directory}/${name}`, { roots: [directory] });
-  try {
-    const wanted = Math.min(Number(stats.size), maxBytes);
-    const bytes = Buffer.alloc(wanted);
-    let length = 0;
-    for (let read = -1; read !== 0 && length < wanted; length += read) {
-      read = readSync(fd, bytes, length, wanted - length, length);
-    }
-    return { bytes: bytes.subarray(0, length), stats };
-  } finally {
-    closeSync(fd);
+  using _close = atScopeEnd(() => closeSync(fd));
+  const wanted = Math.min(Number(stats.size), maxBytes);
+  const bytes = Buffer.alloc(wanted);
+  let length = 0;
+  for (let read = -1; read !== 0 && length < wanted; length += read) {
+    read = readSync(fd, bytes, length, wanted - length, length);
   }
+  return { bytes: bytes.subarray(0, length), stats };
 }
 
 /** The index of a memory directory, updated and as stored. */

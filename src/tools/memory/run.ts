@@ -156,10 +156,8 @@ export async function deleteMemoryNote(
 ): Promise<ToolOutput> {
   const call = noteCall('MemoryDelete', input, context);
   if (call.name === INDEX_NAME) {
-    throw new MusterError(
-      'INVALID_PARAM',
-      `${INDEX_NAME} is the index and cannot be deleted: change it with MemoryPatch`,
-    );
+    const message = `${INDEX_NAME} is the index and cannot be deleted: change it with MemoryPatch`;
+    throw new MusterError('INVALID_PARAM', message);
   }
   return await runChange('Deleted', call, (before) => {
     if (before === null) throw notThere(call);

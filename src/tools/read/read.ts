@@ -295,10 +295,8 @@ async function binaryFile(
   const output = await showAttachment(file, Buffer.from(head), context);
   if (output !== null) return output;
   const shown = displayPath(file.real, context.cwd);
-  return failure(
-    'INVALID_PARAM',
-    `${shown} is not text: ${kind}, ${plural(Number(file.stats.size), 'byte')}. Its contents are not shown.`,
-  );
+  const message = `${shown} is not text: ${kind}, ${plural(Number(file.stats.size), 'byte')}. Its contents are not shown.`;
+  return failure('INVALID_PARAM', message);
 }
 
 function describeWindow(

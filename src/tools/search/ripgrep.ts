@@ -238,11 +238,8 @@ const MAX_STDERR = 65_536;
 
 /** The error for a ripgrep that is missing, could not be started, or crashed. */
 function ripgrepError(reason: string, cause?: unknown): MusterError {
-  return new MusterError(
-    'INTERNAL_ERROR',
-    `Files cannot be searched or listed, because ripgrep cannot be run: ${reason}. Install Muster again with its optional dependencies (npm install -g --include=optional muster-agent); \`muster doctor\` checks the result.`,
-    { cause },
-  );
+  const message = `Files cannot be searched or listed, because ripgrep cannot be run: ${reason}. Install Muster again with its optional dependencies (npm install -g --include=optional muster-agent); \`muster doctor\` checks the result.`;
+  return new MusterError('INTERNAL_ERROR', message, { cause });
 }
 
 /** Returns the path of the bundled binary. Throws MusterError when the package for this platform is not installed. */

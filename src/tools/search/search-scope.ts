@@ -32,17 +32,13 @@ export function resolveSearchTarget(path: string, context: ToolContext): SearchT
     const { real } = requirePathInRoots(path, context);
     const stats = lstatSync(real);
     if (!stats.isDirectory() && !stats.isFile()) {
-      throw new MusterError(
-        'INVALID_PARAM',
-        `${path} is ${describeFileType(stats)}: it is not searched`,
-      );
+      const message = `${path} is ${describeFileType(stats)}: it is not searched`;
+      throw new MusterError('INVALID_PARAM', message);
     }
     if (stats.isFile() && stats.size > MAX_SEARCHED_BYTES) {
       const limit = `${MAX_SEARCHED_BYTES / 1024 / 1024} MB`;
-      throw new MusterError(
-        'LIMIT_EXCEEDED',
-        `${path} is larger than ${limit}, the limit of a search: Read it in parts, or use Bash`,
-      );
+      const message = `${path} is larger than ${limit}, the limit of a search: Read it in parts, or use Bash`;
+      throw new MusterError('LIMIT_EXCEEDED', message);
     }
     return { real, isFile: stats.isFile() };
   } catch (thrown) {

@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { MusterError } from '../../base/errors.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import type { FileChange, ToolContext } from '../../protocol/tool.ts';
@@ -38,10 +39,8 @@ function requireNotRemoved(path: string, context: ToolContext): void {
   const other = context.files.removedBy(real);
   if (other === undefined || !context.files.acceptRemoval(real)) return;
   const shown = displayPath(path, context.cwd);
-  throw new MusterError(
-    'CONFLICT',
-    `${shown} was deleted or moved away by ${other} since you read it. Leave it so, or use Write to make it again.`,
-  );
+  const message = `${shown} was deleted or moved away by ${other} since you read it. Leave it so, or use Write to make it again.`;
+  throw new MusterError('CONFLICT', message);
 }
 
 /** Throws CONFLICT when this task has not read a file, or when the file has changed since. */
@@ -134,10 +133,8 @@ export async function writeChange(
 function refuseRedacted(path: string, { text, previous }: NewContent, context: ToolContext): void {
   if (!addsRedactionMark(previous, text)) return;
   const shown = displayPath(path, context.cwd);
-  throw new MusterError(
-    'INVALID_PARAM',
-    `${shown}: the text holds ${REDACTED}, which stands for a secret that you were not shown. Leave that part of the file as it is: change the others with Edit.`,
-  );
+  const message = `${shown}: the text holds ${REDACTED}, which stands for a secret that you were not shown. Leave that part of the file as it is: change the others with Edit.`;
+  throw new MusterError('INVALID_PARAM', message);
 }
 
 /** Whether a changed text holds more marks of redacted secrets than the text before. */
@@ -163,19 +160,13 @@ interface ReplacedFile {
 export async function savePreviousContent(file: ReplacedFile, context: ToolContext): Promise<void> {
   if (context.keepFormer === undefined || isSecretPath(file.real)) return;
   const directory = holdDirectory(file.root, dirname(file.real));
-  try {
-    // The permission decision covered its other names (hard links); its content is compared below.
-    const judged = new Map([[file.real, { real: file.real, mayHaveOtherNames: true }]]);
-    const opened = openHeldFile(directory, file.real, { roots: context.roots, judged });
-    try {
-      const bytes = await readOpenFile(opened, MAX_EDIT_BYTES, context.signal);
-      if (bytes !== null && hashContent(bytes) === file.hash) await context.keepFormer(bytes);
-    } finally {
-      closeSync(opened.fd);
-    }
-  } finally {
-    directory.close();
-  }
+  using _closeDirectory = atScopeEnd(() => directory.close());
+  // The permission decision covered its other names (hard links); its content is compared below.
+  const judged = new Map([[file.real, { real: file.real, mayHaveOtherNames: true }]]);
+  const opened = openHeldFile(directory, file.real, { roots: context.roots, judged });
+  using _closeFile = atScopeEnd(() => closeSync(opened.fd));
+  const bytes = await readOpenFile(opened, MAX_EDIT_BYTES, context.signal);
+  if (bytes !== null && hashContent(bytes) === file.hash) await context.keepFormer(bytes);
 }
 
 /** Returns the permission bits of a file, for the record of its deletion. */

@@ -81,10 +81,8 @@ export function decodeForEdit(path: string, bytes: Buffer): DecodedFile {
   const encoding = detectEncoding(bytes);
   if (encoding === null) {
     const marked = markedEncoding(bytes) ?? 'UTF-8';
-    throw new MusterError(
-      'INVALID_PARAM',
-      `${path} is not valid ${marked}, and not windows-1252 (Latin-1) either: editing it as text would damage it. Convert it first, or use Bash.`,
-    );
+    const message = `${path} is not valid ${marked}, and not windows-1252 (Latin-1) either: editing it as text would damage it. Convert it first, or use Bash.`;
+    throw new MusterError('INVALID_PARAM', message);
   }
   const decoded = decodeText(bytes, encoding);
   const mark = decoded.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';

@@ -126,10 +126,8 @@ function readTexts(reader: FieldReader, file: DefinitionFile): Partial<AgentDefi
   const message = promptTextOf(reader.take('prompt')?.value);
   const prompt = instructions ?? message;
   if (prompt === undefined) {
-    reader.warn(
-      'missing-prompt',
-      'There are neither `instructions` nor a `prompt`: the agent has no prompt.',
-    );
+    const message = 'There are neither `instructions` nor a `prompt`: the agent has no prompt.';
+    reader.warn('missing-prompt', message);
   }
   return {
     prompt: prompt ?? '',

@@ -159,10 +159,8 @@ function expandSlashGroups(glob: string): readonly string[] {
     if (variants === undefined) done.push(next);
     else pending.push(...variants);
     if (done.length + pending.length > MAX_ALTERNATIVES) {
-      throw new MusterError(
-        'INVALID_PARAM',
-        `glob: has more than ${MAX_ALTERNATIVES} alternatives with a / in them; use several calls`,
-      );
+      const message = `glob: has more than ${MAX_ALTERNATIVES} alternatives with a / in them; use several calls`;
+      throw new MusterError('INVALID_PARAM', message);
     }
   }
   return done;
@@ -177,10 +175,8 @@ function expandFirstSlashGroup(glob: string): readonly string[] | undefined {
       const { mark, alternatives, end } = group;
       if (mark !== '@' && mark !== '?') {
         const written = truncate(glob.slice(at, end), 60);
-        throw new MusterError(
-          'INVALID_PARAM',
-          `glob: ${written} has a / inside, which only {a,b}, @(a|b) and ?(a) may have`,
-        );
+        const message = `glob: ${written} has a / inside, which only {a,b}, @(a|b) and ?(a) may have`;
+        throw new MusterError('INVALID_PARAM', message);
       }
       const all = mark === '?' ? ['', ...alternatives] : alternatives;
       return all.map((each) => glob.slice(0, at) + each + glob.slice(end));

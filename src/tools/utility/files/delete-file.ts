@@ -1,6 +1,7 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 import { NO_ACCESS } from '../../../protocol/permission.ts';
 import { basename, dirname } from 'node:path';
+import { atScopeEnd } from '../../../base/at-scope-end.ts';
 import { errorInfo, MusterError } from '../../../base/errors.ts';
 import type { FileChange, ToolContext, ToolOutput } from '../../../protocol/tool.ts';
 import {
@@ -97,12 +98,9 @@ function remove(top: HeldEntry, entry: TreeEntry): void {
     return;
   }
   const directory = holdDirectory(top.root, dirname(entry.real));
-  try {
-    directory.verify();
-    removeFrom(directory, entry);
-  } finally {
-    directory.close();
-  }
+  using _close = atScopeEnd(() => directory.close());
+  directory.verify();
+  removeFrom(directory, entry);
 }
 
 /** Removes a name from a directory that is held open, so that no link is followed. */

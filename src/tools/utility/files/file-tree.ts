@@ -1,5 +1,6 @@
 import { closeSync, opendirSync, type BigIntStats } from 'node:fs';
 import { join } from 'node:path';
+import { atScopeEnd } from '../../../base/at-scope-end.ts';
 import { MusterError } from '../../../base/errors.ts';
 import { plural } from '../../../base/text.ts';
 import type { ToolContext, PathExclusion } from '../../../protocol/tool.ts';
@@ -78,18 +79,15 @@ class TreeReader {
 
   private async addBelow(path: string, real: string): Promise<void> {
     const directory = holdDirectory(this.top.root, real);
-    try {
-      for (const name of names(directory)) {
-        this.context.signal.throwIfAborted();
-        if (!this.limits.recursive) throw this.notEmpty();
-        const stats = readEntryStats(directory, name);
-        if (stats === undefined) throw this.unreadable(join(path, name));
-        await this.add(join(path, name), directory, stats);
-      }
-      directory.verify();
-    } finally {
-      directory.close();
+    using _close = atScopeEnd(() => directory.close());
+    for (const name of names(directory)) {
+      this.context.signal.throwIfAborted();
+      if (!this.limits.recursive) throw this.notEmpty();
+      const stats = readEntryStats(directory, name);
+      if (stats === undefined) throw this.unreadable(join(path, name));
+      await this.add(join(path, name), directory, stats);
     }
+    directory.verify();
   }
 
   private requireAllowed(path: string, stats: BigIntStats): void {
@@ -101,32 +99,25 @@ class TreeReader {
     for (const withheld of this.limits.withheld) {
       const why = withheld?.(asNamed);
       if (why === undefined) continue;
-      throw new MusterError(
-        'PERMISSION_DENIED',
-        `${this.shown(path)} may not be moved or deleted with its directory (${why}). Nothing was done: name the files and directories that you mean.`,
-      );
+      const message = `${this.shown(path)} may not be moved or deleted with its directory (${why}). Nothing was done: name the files and directories that you mean.`;
+      throw new MusterError('PERMISSION_DENIED', message);
     }
   }
 
   private async hash(real: string, holder: HeldDirectory): Promise<string> {
     const file = openHeldFile(holder, real, this.context);
-    try {
-      const { size } = file.stats;
-      if (size <= BigInt(MAX_EDIT_BYTES)) this.hashed += Number(size);
-      if (this.hashed > MAX_HASHED_BYTES) throw this.tooMuch(`${MAX_HASHED_BYTES} bytes of files`);
-      const hash = await fileFingerprint(file, this.context.signal);
-      requireNotStale(real, { real, hash }, this.context);
-      return hash;
-    } finally {
-      closeSync(file.fd);
-    }
+    using _close = atScopeEnd(() => closeSync(file.fd));
+    const { size } = file.stats;
+    if (size <= BigInt(MAX_EDIT_BYTES)) this.hashed += Number(size);
+    if (this.hashed > MAX_HASHED_BYTES) throw this.tooMuch(`${MAX_HASHED_BYTES} bytes of files`);
+    const hash = await fileFingerprint(file, this.context.signal);
+    requireNotStale(real, { real, hash }, this.context);
+    return hash;
   }
 
   private tooMuch(limit: string): MusterError {
-    return new MusterError(
-      'LIMIT_EXCEEDED',
-      `${this.shown('')} holds more than ${limit}, the limit of one call: name smaller directories, or use Bash`,
-    );
+    const message = `${this.shown('')} holds more than ${limit}, the limit of one call: name smaller directories, or use Bash`;
+    return new MusterError('LIMIT_EXCEEDED', message);
   }
 
   /** The error for an entry that cannot be checked. */

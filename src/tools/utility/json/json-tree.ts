@@ -116,10 +116,8 @@ class JsonReader {
     const found = this.text.slice(this.at, this.at + MAX_SHOWN).split('\n')[0] ?? '';
     const there = isEnd ? 'the text ends' : `there is ${JSON.stringify(found)}`;
     const expected = isBrokenString ? 'the end of a string, or a valid escape,' : wanted;
-    return new MusterError(
-      'INVALID_PARAM',
-      `text: is not JSON: ${this.position()}: ${expected} is expected, and ${there}`,
-    );
+    const message = `text: is not JSON: ${this.position()}: ${expected} is expected, and ${there}`;
+    return new MusterError('INVALID_PARAM', message);
   }
 
   /**
@@ -286,20 +284,16 @@ function member(node: JsonNode, name: string, before: string): JsonNode {
   const shown = names.slice(0, MAX_NAMED).map((each) => JSON.stringify(truncate(each, MAX_NAME)));
   const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
   const has = shown.length === 0 ? 'it is empty' : `it has ${shown.join(', ')}${more}`;
-  throw notFoundError(
-    before,
-    `an object without ${JSON.stringify(truncate(name, MAX_NAME))}: ${has}`,
-  );
+  const message = `an object without ${JSON.stringify(truncate(name, MAX_NAME))}: ${has}`;
+  throw notFoundError(before, message);
 }
 
 function item(node: JsonNode, index: number, before: string): JsonNode {
   if (node.kind !== 'array') throw notFoundError(before, `${kindOf(node)}, which has no items`);
   const found = node.items.at(index);
   if (found !== undefined) return found;
-  throw notFoundError(
-    before,
-    `a list of ${plural(node.items.length, 'item')}: there is no [${index}]`,
-  );
+  const message = `a list of ${plural(node.items.length, 'item')}: there is no [${index}]`;
+  throw notFoundError(before, message);
 }
 
 function kindOf(node: JsonNode): string {
