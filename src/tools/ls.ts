@@ -1,6 +1,7 @@
-import { lstatSync, opendirSync, readlinkSync, type Dirent } from 'node:fs';
+import { lstatSync, readlinkSync, type Dirent } from 'node:fs';
 import { NO_ACCESS } from '../protocol/permission.ts';
 import { plural } from '../base/text.ts';
+import { directoryEntries } from '../sys/files/directory-names.ts';
 import { describeFileType } from '../sys/files/file-errors.ts';
 import type { HeldDirectory } from '../sys/files/held-directory.ts';
 import { withHeldDirectory } from '../sys/files/open-in-roots.ts';
@@ -73,14 +74,9 @@ function entryPath(entry: Dirent): string {
 
 function firstEntries(path: string): { readonly entries: Dirent[]; readonly more: boolean } {
   const entries: Dirent[] = [];
-  const opened = opendirSync(path);
-  try {
-    for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
-      if (entries.length === MAX_ENTRIES) return { entries, more: true };
-      entries.push(entry);
-    }
-  } finally {
-    opened.closeSync();
+  for (const entry of directoryEntries(path)) {
+    if (entries.length === MAX_ENTRIES) return { entries, more: true };
+    entries.push(entry);
   }
   return { entries, more: false };
 }

@@ -38,36 +38,29 @@ export function readToolGrants(
     reader.warn('unknown-tool', `Unknown tool \`${unknown}\`; it is left out.`, line, unknown);
   }
   const grants = found.flatMap((each) => ('unknown' in each ? [] : [each]));
-  const { tooWide, ...granted } = mergeToolGrants(grants);
-  for (const { word, tool } of tooWide) {
-    reader.warn('too-wide-alias', tooWideMessage(word, tool), line, word);
-  }
-  return granted;
+  return mergeToolGrants(reader, grants, line);
 }
 
-export function tooWideMessage(word: string, tool: string): string {
-  return `\`${word}\` is left out: ${tool}, the nearest tool of Muster, does more than that. To grant it, write \`${tool}\`.`;
-}
-
-interface JoinedGrants extends GrantedTools {
-  /** Names that grant nothing, where no other name grants the tool. */
-  readonly tooWide: readonly { readonly word: string; readonly tool: string }[];
-}
-
-/** Merges the grants of several names. */
-export function mergeToolGrants(grants: readonly ToolGrant[]): JoinedGrants {
+/** Merges the grants of several names. Reports names that grant nothing, where no other name grants the tool. */
+export function mergeToolGrants(
+  reader: FieldReader,
+  grants: readonly ToolGrant[],
+  line: number | undefined,
+): GrantedTools {
   const granted = grants.filter((each) => !('isTooWide' in each));
   const names = [...new Set(granted.map(({ tool }) => tool))];
   const whole = new Set(granted.filter((each) => !('limit' in each)).map(({ tool }) => tool));
-  const tooWide = grants.flatMap((each) =>
-    'isTooWide' in each && !whole.has(each.tool) ? [each] : [],
-  );
+  for (const each of grants) {
+    if (!('isTooWide' in each) || whole.has(each.tool)) continue;
+    const { word, tool } = each;
+    const message = `\`${word}\` is left out: ${tool}, the nearest tool of Muster, does more than that. To grant it, write \`${tool}\`.`;
+    reader.warn('too-wide-alias', message, line, word);
+  }
   const limits = mergedLimits(
     granted.flatMap((each) => ('limit' in each && !whole.has(each.tool) ? [each.limit] : [])),
   );
-  return limits.length === 0
-    ? { names, tooWide }
-    : { names, tooWide, limited: { limits, unlimited: names.filter((name) => whole.has(name)) } };
+  if (limits.length === 0) return { names };
+  return { names, limited: { limits, unlimited: names.filter((name) => whole.has(name)) } };
 }
 
 function grantsOfName(
@@ -116,8 +109,8 @@ function knownParts(reader: FieldReader, word: string): readonly string[] | null
   return unlimitedGrants(reader, word).length === 0 && parts.every(isKnown) ? parts : null;
 }
 
-/** A name that a vendor knows has precedence over one that only looks like the name of a server's tool. */
-function unlimitedGrants(reader: FieldReader, word: string): readonly ToolGrant[] {
+/** Returns what a name without a limit grants. A name that a vendor knows has precedence over one that only looks like the name of a server's tool. */
+export function unlimitedGrants(reader: FieldReader, word: string): readonly ToolGrant[] {
   if (!word.startsWith('mcp__')) {
     const grants = grantedTools(word, reader.vendor);
     if (grants !== undefined) return grants;
@@ -212,7 +205,7 @@ export function splitSpecifier(
 function splitWords(text: string): readonly string[] {
   const list = text.trim().replace(/^\[([\s\S]*)\]$/, '$1');
   const words = list.includes('(') ? splitOutsideBrackets(list) : list.split(/[,\n]/);
-  return words.map(cleanWord).filter((each) => each !== '');
+  return words.map(cleanToolWord).filter((each) => each !== '');
 }
 
 function splitOutsideBrackets(list: string): readonly string[] {
@@ -236,7 +229,7 @@ function splitOutsideBrackets(list: string): readonly string[] {
 }
 
 /** Removes the dash and the quotation marks of a list item, which remain when YAML is read line by line. */
-function cleanWord(word: string): string {
+export function cleanToolWord(word: string): string {
   const bare = word.trim();
   // Most names begin with a letter, and need nothing removed.
   if (!/^[-"']/.test(bare)) return bare;

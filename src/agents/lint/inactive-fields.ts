@@ -44,31 +44,16 @@ export function inactiveFields({
 export function lintInactive(agent: AgentDefinition, { text }: LintContext): readonly Lint[] {
   const fields = inactiveFields(agent);
   const others = fields.filter(({ consequence }) => consequence === null).map(({ field }) => field);
+  const lints: Lint[] = [];
+  for (const { field, consequence: fix } of fields) {
+    if (fix === null) continue;
+    const message = `\`${field}\` has no effect in Muster yet.`;
+    const line = fieldLine(text, [field]);
+    lints.push({ code: 'inactive-field', severity: 'warning', message, fix, line });
+  }
   const [first] = others;
-  return [
-    ...fields.flatMap(({ field, consequence }): Lint[] =>
-      consequence === null
-        ? []
-        : [
-            {
-              code: 'inactive-field',
-              severity: 'warning',
-              message: `\`${field}\` has no effect in Muster yet.`,
-              fix: consequence,
-              line: fieldLine(text, [field]),
-            },
-          ],
-    ),
-    ...(first === undefined
-      ? []
-      : [
-          {
-            code: 'unknown-field',
-            severity: 'note' as const,
-            message: `Muster does not use ${others.map((field) => `\`${field}\``).join(', ')}.`,
-            fix: null,
-            line: fieldLine(text, [first]),
-          },
-        ]),
-  ];
+  if (first === undefined) return lints;
+  const message = `Muster does not use ${others.map((field) => `\`${field}\``).join(', ')}.`;
+  const line = fieldLine(text, [first]);
+  return [...lints, { code: 'unknown-field', severity: 'note', message, fix: null, line }];
 }

@@ -60,15 +60,10 @@ function lintPrompt({ prompt }: AgentDefinition): readonly Lint[] {
 
 function lintOutputSchema({ outputSchemaProblem, text }: LintContext): readonly Lint[] {
   if (outputSchemaProblem === null) return [];
-  return [
-    {
-      code: 'invalid-output-schema',
-      severity: 'error',
-      message: `It cannot be started, because the schema of its answers cannot be used: ${outputSchemaProblem}`,
-      fix: 'Correct the schema, or remove it.',
-      line: fieldLine(text, ['output-schema', 'response']),
-    },
-  ];
+  const message = `It cannot be started, because the schema of its answers cannot be used: ${outputSchemaProblem}`;
+  const fix = 'Correct the schema, or remove it.';
+  const line = fieldLine(text, ['output-schema', 'response']);
+  return [{ code: 'invalid-output-schema', severity: 'error', message, fix, line }];
 }
 
 function lintModel(
@@ -76,15 +71,10 @@ function lintModel(
   { model: outlook, text }: LintContext,
 ): readonly Lint[] {
   if (model === undefined || outlook.warning === null) return [];
-  return [
-    {
-      code: 'unknown-model',
-      severity: outlook.isConfigured ? 'warning' : 'note',
-      message: outlook.warning,
-      fix: 'Write a tier (fast, balanced, powerful) or inherit, or configure the provider; see `muster models`.',
-      line: fieldLine(text, ['model']),
-    },
-  ];
+  const severity = outlook.isConfigured ? 'warning' : 'note';
+  const fix = `Write a tier (fast, balanced, powerful) or inherit, or configure the provider; see \`muster models\`.`;
+  const line = fieldLine(text, ['model']);
+  return [{ code: 'unknown-model', severity, message: outlook.warning, fix, line }];
 }
 
 /** A description in Latin letters with fewer words says too little. */
@@ -147,42 +137,31 @@ function lintNameConflicts(agent: AgentDefinition, context: LintContext): readon
   const { shadowedBy, shadows } = context;
   // The agent that replaces a built-in one reports it.
   const isReported = agent.origin.scope === 'builtin';
-  const shadowed =
-    shadowedBy === null || isReported ? [] : [{ ...shadowedLint(agent, shadowedBy), line }];
-  const clash: readonly Lint[] =
-    context.clash === null
-      ? []
-      : [{ code: 'id-clash', severity: 'warning', message: context.clash, fix: OTHER_NAME, line }];
-  const builtin = shadows.filter(({ origin }) => origin.scope === 'builtin');
-  return [
-    ...shadowed,
-    ...clash,
-    ...builtin.map((each): Lint => ({
-      code: 'replaces-built-in',
-      severity: 'note',
-      message: `It replaces the built-in agent \`${each.name}\` everywhere.`,
-      fix: 'If you do not want that, rename it.',
-      line,
-    })),
-  ];
+  const lints: Lint[] = [];
+  if (shadowedBy !== null && !isReported) lints.push({ ...shadowedLint(agent, shadowedBy), line });
+  if (context.clash !== null) {
+    const message = context.clash;
+    lints.push({ code: 'id-clash', severity: 'warning', message, fix: OTHER_NAME, line });
+  }
+  for (const { origin, name } of shadows) {
+    if (origin.scope !== 'builtin') continue;
+    const message = `It replaces the built-in agent \`${name}\` everywhere.`;
+    const fix = 'If you do not want that, rename it.';
+    lints.push({ code: 'replaces-built-in', severity: 'note', message, fix, line });
+  }
+  return lints;
 }
 
 /** The same name in one folder is a mistake; in different folders, the search order decides on purpose. */
 function shadowedLint(agent: AgentDefinition, by: AgentDefinition): Lint {
-  const isInSameFolder = dirname(agent.origin.path) === dirname(by.origin.path);
-  return isInSameFolder
-    ? {
-        code: 'same-name',
-        severity: 'warning',
-        message: `It is never used: ${by.origin.path} in the same folder has the same name, and comes first.`,
-        fix: OTHER_NAME,
-      }
-    : {
-        code: 'shadowed',
-        severity: 'note',
-        message: `It is not used here: ${by.origin.path} has the same name, and has precedence.`,
-        fix: 'To use both, rename one of them.',
-      };
+  const { path } = by.origin;
+  if (dirname(agent.origin.path) === dirname(path)) {
+    const message = `It is never used: ${path} in the same folder has the same name, and comes first.`;
+    return { code: 'same-name', severity: 'warning', message, fix: OTHER_NAME };
+  }
+  const message = `It is not used here: ${path} has the same name, and has precedence.`;
+  const fix = 'To use both, rename one of them.';
+  return { code: 'shadowed', severity: 'note', message, fix };
 }
 
 /** Returns the names in `delegates-to`, or in `Task(…)` in its tools, that match none of these agents. */
@@ -243,17 +222,11 @@ function lintWidth(agent: AgentDefinition, context: LintContext): readonly Lint[
     agent.tools.mode === 'allow'
       ? wide.join(', ')
       : `the full core set, including ${wide.join(', ')}`;
-  return [
-    {
-      code: 'too-wide-tools',
-      severity: 'warning',
-      message: `Its description says ${claim}, but its tools include ${which}.`,
-      fix: 'List the tools that it needs, for example `tools: Read, Grep, Glob`, or write `permission-mode: plan`.',
-      line:
-        fieldLine(context.text, ['tools', 'allowed-tools']) ??
-        fieldLine(context.text, ['description']),
-    },
-  ];
+  const message = `Its description says ${claim}, but its tools include ${which}.`;
+  const fix = `List the tools that it needs, for example \`tools: Read, Grep, Glob\`, or write \`permission-mode: plan\`.`;
+  const { text } = context;
+  const line = fieldLine(text, ['tools', 'allowed-tools']) ?? fieldLine(text, ['description']);
+  return [{ code: 'too-wide-tools', severity: 'warning', message, fix, line }];
 }
 
 function has({ tools, disallowedTools }: AgentDefinition, name: string): boolean {
@@ -278,13 +251,8 @@ function lintMode(agent: AgentDefinition, context: LintContext): readonly Lint[]
   if (agent.mode === null) return [];
   if (PERMISSION_MODES.indexOf(agent.mode) <= PERMISSION_MODES.indexOf(effectiveMode)) return [];
   const asked = agent.permissionMode ?? agent.mode;
-  return [
-    {
-      code: 'mode-not-granted',
-      severity: 'note',
-      message: `It requests the mode ${asked} and gets ${effectiveMode}: without your grant, no agent gets more rights than the main agent (${parentMode}).`,
-      fix: `To grant it to this agent, start with \`--agent-mode ${agent.name}=${agent.mode}\`${mayStandInConfiguration(agent) ? ', or set permissions.agent_modes in your configuration' : ''}.`,
-      line: fieldLine(text, ['permission-mode', 'approval-mode', 'sandbox-mode']),
-    },
-  ];
+  const message = `It requests the mode ${asked} and gets ${effectiveMode}: without your grant, no agent gets more rights than the main agent (${parentMode}).`;
+  const fix = `To grant it to this agent, start with \`--agent-mode ${agent.name}=${agent.mode}\`${mayStandInConfiguration(agent) ? ', or set permissions.agent_modes in your configuration' : ''}.`;
+  const line = fieldLine(text, ['permission-mode', 'approval-mode', 'sandbox-mode']);
+  return [{ code: 'mode-not-granted', severity: 'note', message, fix, line }];
 }

@@ -1,11 +1,16 @@
 import type { JsonValue } from '../../base/json.ts';
 import { collapseWhitespace, truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import { grantedTools, type ToolGrant } from '../../protocol/tool-aliases.ts';
+import type { ToolGrant } from '../../protocol/tool-aliases.ts';
 import { withoutControls } from '../parsing/fields.ts';
 import { readBoolean, fieldText, singleLineOf } from '../fields/common.ts';
 import type { FieldReader } from '../fields/field-reader.ts';
-import { mergeToolGrants, tooWideMessage, type GrantedTools } from '../fields/tool-grants.ts';
+import {
+  cleanToolWord,
+  mergeToolGrants,
+  unlimitedGrants,
+  type GrantedTools,
+} from '../fields/tool-grants.ts';
 
 /** The most characters of a description: hostile files have far longer ones. */
 const MAX_DESCRIPTION = 20_000;
@@ -98,8 +103,6 @@ export function readArgumentNames(reader: FieldReader): readonly string[] {
   return names;
 }
 
-/** `mcp__SERVER__TOOL`, and patterns for several tools. */
-const MCP_TOOL = /^mcp__[\w.*-]+$/;
 /** The name of a tool, with or without a limit in parentheses. */
 const TOOL = /[^\s,()]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?/g;
 const PATTERN = /^([^()]+)\(/;
@@ -113,49 +116,38 @@ const MAX_LIST = 20_000;
  * a warning.
  */
 export function readAllowedTools(reader: FieldReader): GrantedTools | undefined {
-  const list = takeWords(reader, 'allowed-tools');
-  if (list === undefined) return undefined;
-  const words = list.words.map((word) => ({ word, grants: toolGrants(word, reader.vendor) }));
-  warnOfUnknown(reader, list, words);
-  const { tooWide, ...granted } = mergeToolGrants(words.flatMap(({ grants }) => grants));
-  for (const { word, tool } of tooWide) {
-    reader.warn('too-wide-alias', tooWideMessage(word, tool), list.line);
-  }
-  return granted;
+  const list = takeGrants(reader, 'allowed-tools');
+  return list === undefined ? undefined : mergeToolGrants(reader, list.grants, list.line);
 }
 
 /** Reads `disallowed-tools`, in the form of `allowed-tools`, as canonical names. A name for a part of a tool denies the whole tool. */
 export function readDisallowedTools(reader: FieldReader): readonly string[] {
-  const list = takeWords(reader, 'disallowed-tools');
-  if (list === undefined) return [];
-  const words = list.words.map((word) => ({ word, grants: toolGrants(word, reader.vendor) }));
-  warnOfUnknown(reader, list, words);
-  return [...new Set(words.flatMap(({ grants }) => grants.map(({ tool }) => tool)))];
+  const { grants = [] } = takeGrants(reader, 'disallowed-tools') ?? {};
+  return [...new Set(grants.map(({ tool }) => tool))];
 }
 
-interface WordList {
-  /** Without duplicates. */
-  readonly words: readonly string[];
+interface GrantList {
+  readonly grants: readonly ToolGrant[];
   readonly line: number | undefined;
 }
 
-function takeWords(reader: FieldReader, name: string): WordList | undefined {
+function takeGrants(reader: FieldReader, name: string): GrantList | undefined {
   const field = reader.take(name);
   if (field === undefined || field.value === null) return undefined;
-  const words = toolWords(field.value);
-  if (words !== undefined) return { words: [...new Set(words)], line: field.line };
-  const message = `\`${name}\` cannot be read and names no tool. Write \`Read Grep\` or a list of names.`;
-  reader.warn('invalid-tools', message, field.line);
-  return { words: [], line: field.line };
-}
-
-function warnOfUnknown(
-  reader: FieldReader,
-  { line }: WordList,
-  words: readonly { readonly word: string; readonly grants: readonly ToolGrant[] }[],
-): void {
-  const unknown = words.filter(({ grants }) => grants.length === 0).map(({ word }) => word);
+  const { value, line } = field;
+  const words = toolWords(value);
+  if (words === undefined) {
+    const message = `\`${name}\` cannot be read and names no tool. Write \`Read Grep\` or a list of names.`;
+    reader.warn('invalid-tools', message, line);
+    return { grants: [], line };
+  }
+  const found = [...new Set(words)].map((word) => ({
+    word,
+    grants: unlimitedGrants(reader, PATTERN.exec(word)?.[1] ?? word),
+  }));
+  const unknown = found.filter(({ grants }) => grants.length === 0).map(({ word }) => word);
   if (unknown.length > 0) reader.warn('unknown-tool', leftOut(unknown), line);
+  return { grants: found.flatMap(({ grants }) => grants), line };
 }
 
 function leftOut(words: readonly string[]): string {
@@ -167,22 +159,14 @@ function leftOut(words: readonly string[]): string {
 
 function toolWords(value: JsonValue): readonly string[] | undefined {
   const texts: readonly JsonValue[] = Array.isArray(value) ? value : [value];
-  const words: string[] = [];
-  for (const text of texts) {
-    if (typeof text !== 'string') return undefined;
-    const list = truncate(text, MAX_LIST);
-    words.push(...(list.replaceAll(/^\s*\[|\]\s*$/g, '').match(TOOL) ?? []).map(bare));
-  }
-  return words.filter((word) => word !== '' && word !== '-');
-}
-
-/** Removes quotation marks, which remain when YAML is read line by line. */
-function bare(word: string): string {
-  return word.replace(/^(["'])(.*)\1$/, '$2');
-}
-
-function toolGrants(word: string, vendor: string): readonly ToolGrant[] {
-  const name = PATTERN.exec(word)?.[1] ?? word;
-  if (name.startsWith('mcp__')) return MCP_TOOL.test(name) ? [{ tool: name }] : [];
-  return grantedTools(name, vendor) ?? [];
+  if (!texts.every((text) => typeof text === 'string')) return undefined;
+  return texts
+    .flatMap(
+      (text) =>
+        truncate(text, MAX_LIST)
+          .replaceAll(/^\s*\[|\]\s*$/g, '')
+          .match(TOOL) ?? [],
+    )
+    .map(cleanToolWord)
+    .filter((word) => word !== '' && word !== '-');
 }

@@ -4,7 +4,8 @@ import { LOG_VERSION, type EventBody, type TaskEvent } from '../../protocol/even
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
-import { isEventType, isTaskEvent } from './validate-event.ts';
+import { isTaskEvent } from './validate-event.ts';
+import { isEventType } from './validate-terms.ts';
 import { mapStrings } from './large-strings.ts';
 import type { Redact } from '../redact/redactor.ts';
 

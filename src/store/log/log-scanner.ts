@@ -8,7 +8,8 @@ import type { LogProblem } from '../task-store.ts';
 import { decodeLogValue, hasEscapes } from './large-strings.ts';
 import { MAX_LINE_BYTES } from './line-reader.ts';
 import { upgradeEvent } from './upgrade-event.ts';
-import { isTaskEvent, isEventType } from './validate-event.ts';
+import { isTaskEvent } from './validate-event.ts';
+import { isEventType } from './validate-terms.ts';
 
 const FORMAT = 'muster-log';
 /** More problems are counted but not kept, so that a damaged log cannot fill the memory. */

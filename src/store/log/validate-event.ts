@@ -7,67 +7,14 @@ import { isQuotedItemList } from '../../protocol/quoted-item.ts';
 import { isBlobMark } from './large-strings.ts';
 import {
   hasRequiredFields,
+  hasTexts,
   hasValidTerms,
+  isEventType,
   isStringArray,
   isAgentDefinition,
   isPermissionRule,
   isArrayOf,
 } from './validate-terms.ts';
-
-/** All event types. The type of this table makes a new event type fail to compile until it is listed here. */
-const EVENT_TYPES: Readonly<Record<EventType, true>> = {
-  'task.created': true,
-  'task.claimed': true,
-  'task.held': true,
-  'task.started': true,
-  'task.resumed': true,
-  'task.reused': true,
-  'reuse.missed': true,
-  'task.rewound': true,
-  'files.restored': true,
-  'terms.changed': true,
-  'input.queued': true,
-  'input.withdrawn': true,
-  'turn.started': true,
-  'turn.held': true,
-  'turn.accepted': true,
-  'turn.quiet': true,
-  'turn.flowing': true,
-  'turn.interrupted': true,
-  'turn.retried': true,
-  'turn.ended': true,
-  'turn.failed': true,
-  'context.cleared': true,
-  'summary.started': true,
-  'context.summarised': true,
-  'summary.refused': true,
-  'context.dropped': true,
-  'context.handed': true,
-  'call.started': true,
-  'call.ended': true,
-  'call.refused': true,
-  'question.asked': true,
-  'question.answered': true,
-  'rights.granted': true,
-  'mode.granted': true,
-  'task.parked': true,
-  'child.created': true,
-  'child.resumed': true,
-  'child.detached': true,
-  'items.reopened': true,
-  'child.ended': true,
-  'shell.started': true,
-  'shell.ended': true,
-  notified: true,
-  'todos.set': true,
-  'limit.reached': true,
-  warning: true,
-  'task.ended': true,
-};
-
-export function isEventType(text: string): text is EventType {
-  return Object.hasOwn(EVENT_TYPES, text);
-}
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
@@ -84,43 +31,46 @@ function hasValidStamp(value: JsonObject, task: string): boolean {
   );
 }
 
+const SPEC_TEXTS = ['root', 'description', 'prompt', 'cwd', 'prefix', 'source'];
+
+/** The fields that a specification may lack. */
+const OPTIONAL_SPEC_FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  fanOut: isFanOut,
+  inherited: isForkedConversation,
+  summarised: isSummarizedConversation,
+  enclosed: isQuotedItemList,
+  given: isInitialContext,
+};
+
 function isSpec(spec: unknown, task: string): boolean {
   return (
     isJsonObject(spec) &&
     spec['id'] === task &&
-    typeof spec['root'] === 'string' &&
     isCount(spec['depth']) &&
-    typeof spec['description'] === 'string' &&
-    typeof spec['prompt'] === 'string' &&
-    typeof spec['cwd'] === 'string' &&
+    hasTexts(spec, SPEC_TEXTS) &&
     isStringArray(spec['tools']) &&
     isStringArray(spec['handed']) &&
-    typeof spec['prefix'] === 'string' &&
-    typeof spec['source'] === 'string' &&
     isAgentDefinition(spec['agent']) &&
     hasValidTerms(spec) &&
-    (spec['fanOut'] === undefined || isFanOut(spec['fanOut'])) &&
-    (spec['inherited'] === undefined || isForkedConversation(spec['inherited'])) &&
-    (spec['summarised'] === undefined || isSummarizedConversation(spec['summarised'])) &&
-    (spec['enclosed'] === undefined || isQuotedItemList(spec['enclosed'])) &&
-    (spec['given'] === undefined || isInitialContext(spec['given']))
+    Object.entries(OPTIONAL_SPEC_FIELDS).every(
+      ([name, isValid]) => spec[name] === undefined || isValid(spec[name]),
+    )
   );
 }
 
 /** Checks a fan-out closely, because the task continues it as it is logged. */
 function isFanOut(value: unknown): boolean {
   if (!isJsonObject(value) || !isJsonObject(value['source'])) return false;
-  const { template, path, body, items, digests } = value;
+  const { items, digests } = value;
   const isItem = (each: unknown): boolean => typeof each === 'string' || isJsonObject(each);
   return (
-    [template, path, body].every((text) => typeof text === 'string') &&
+    hasTexts(value, ['template', 'path', 'body']) &&
     isArrayOf(items, isItem) &&
     Array.isArray(digests)
   );
 }
 
 const QUESTION_NUMBER = /^q\d{1,9}$/;
-const QUESTION_TEXTS = ['callId', 'tool'];
 const PERMISSION_LISTS = ['commands', 'paths', 'hosts', 'edits', 'scopes'];
 
 /** Checks a question closely, because people see its id and type it. */
@@ -129,7 +79,7 @@ function isQuestion(value: unknown, task: string): boolean {
   const { id, kind, chain } = value;
   if (typeof id !== 'string' || !id.startsWith(task) || value['task'] !== task) return false;
   if (!QUESTION_NUMBER.test(id.slice(task.length)) || !Array.isArray(chain)) return false;
-  if (!QUESTION_TEXTS.every((name) => typeof value[name] === 'string')) return false;
+  if (!hasTexts(value, ['callId', 'tool'])) return false;
   if (kind === 'input') return typeof value['text'] === 'string' && Array.isArray(value['options']);
   if (kind === 'plan') return typeof value['text'] === 'string';
   return kind === 'permission' && PERMISSION_LISTS.every((name) => Array.isArray(value[name]));
@@ -227,8 +177,7 @@ function isFileVersion(value: unknown): boolean {
 
 /** Checks the parts of a compaction that requests contain. */
 function isCompaction({ type, calls, size, upTo, head, summary }: JsonObject): boolean {
-  const isCall = (each: unknown): boolean =>
-    isJsonObject(each) && typeof each['callId'] === 'string' && typeof each['text'] === 'string';
+  const isCall = (each: unknown): boolean => hasTexts(each, ['callId', 'text']);
   if (!isJsonObject(size)) return false;
   if (type === 'context.cleared') return isArrayOf(calls, isCall);
   if (type === 'context.summarised') return typeof summary === 'string';
@@ -236,8 +185,7 @@ function isCompaction({ type, calls, size, upTo, head, summary }: JsonObject): b
 }
 
 function isRestored({ rewind, left }: JsonObject): boolean {
-  const isUnrestored = (each: unknown): boolean =>
-    isJsonObject(each) && typeof each['path'] === 'string' && typeof each['because'] === 'string';
+  const isUnrestored = (each: unknown): boolean => hasTexts(each, ['path', 'because']);
   return isCount(rewind) && isArrayOf(left, isUnrestored);
 }
 
@@ -301,17 +249,14 @@ function isSummarizedConversation(value: unknown): boolean {
   return (
     typeof task === 'string' &&
     typeof turn === 'number' &&
-    isJsonObject(model) &&
-    typeof model['provider'] === 'string' &&
-    typeof model['id'] === 'string' &&
+    hasTexts(model, ['provider', 'id']) &&
     areMessages(messages) &&
     (isBlobMark(prefix) || isPrefix(prefix))
   );
 }
 
 function isInitialContext(value: unknown): boolean {
-  if (!isJsonObject(value)) return false;
-  return typeof value['text'] === 'string' && isArrayOf(value['read'], isReadFile);
+  return hasTexts(value, ['text']) && isArrayOf(value['read'], isReadFile);
 }
 
 function areMessages(value: unknown): boolean {
@@ -336,8 +281,7 @@ function isPart(value: unknown): boolean {
 }
 
 function isForkedReply(value: unknown): boolean {
-  if (!isJsonObject(value) || typeof value['at'] !== 'number') return false;
-  return typeof value['from'] === 'string' && typeof value['text'] === 'string';
+  return hasTexts(value, ['from', 'text']) && typeof value['at'] === 'number';
 }
 
 function isTokenCount(value: unknown): boolean {
@@ -346,5 +290,5 @@ function isTokenCount(value: unknown): boolean {
 }
 
 function isReadFile(value: unknown): boolean {
-  return isJsonObject(value) && typeof value['path'] === 'string';
+  return hasTexts(value, ['path']);
 }

@@ -1,20 +1,23 @@
-import { opendirSync } from 'node:fs';
+import { opendirSync, type Dirent } from 'node:fs';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { systemErrorCode } from '../../base/errors.ts';
 
 const MAX_ENTRIES = 2000;
+
+/** Yields the entries of a directory one by one, so that a huge directory need not be read to its end. */
+export function* directoryEntries(directory: string): Generator<Dirent, void, undefined> {
+  const opened = opendirSync(directory);
+  using _close = atScopeEnd(() => opened.closeSync());
+  for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) yield entry;
+}
 
 /** Returns the first 2,000 names in a directory, for suggestions; empty if the directory cannot be read. */
 export function firstDirectoryNames(directory: string): string[] {
   try {
     const names: string[] = [];
-    const opened = opendirSync(directory);
-    try {
-      for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
-        names.push(entry.name);
-        if (names.length === MAX_ENTRIES) break;
-      }
-    } finally {
-      opened.closeSync();
+    for (const { name } of directoryEntries(directory)) {
+      names.push(name);
+      if (names.length === MAX_ENTRIES) break;
     }
     return names;
   } catch (thrown) {

@@ -159,75 +159,43 @@ export interface PrintedJson {
 }
 
 /** Prints a tree as JSON with its scalars as they were written. */
-export function printJsonTree(node: JsonNode, options: PrintOptions): PrintedJson {
-  return new Printer(options).print(node);
-}
-
-class Printer {
-  private readonly pieces: string[] = [];
-  private readonly options: PrintOptions;
-  private length = 0;
-  private lines = 1;
-
-  constructor(options: PrintOptions) {
-    this.options = options;
-  }
-
-  print(node: JsonNode): PrintedJson {
-    this.node(node, 0);
-    return { text: this.pieces.join(''), isComplete: !this.isFull, lines: this.lines };
-  }
-
-  private get isFull(): boolean {
-    return this.length > this.options.max;
-  }
-
-  private node(node: JsonNode, level: number): void {
-    switch (node.kind) {
-      case 'scalar':
-        return this.write(node.raw);
-      case 'array':
-        return this.block('[', ']', node.items, level, (item) => this.node(item, level + 1));
-      case 'object': {
-        const members = this.options.sorted ? node.members.toSorted(byName) : node.members;
-        const colon = this.options.indent === 0 ? ':' : ': ';
-        return this.block('{', '}', members, level, ({ raw, value }) => {
-          this.write(raw);
-          this.write(colon);
-          this.node(value, level + 1);
-        });
-      }
-    }
-  }
-
-  private block<T>(
-    open: string,
-    close: string,
-    parts: readonly T[],
-    level: number,
-    print: (part: T) => void,
-  ): void {
-    this.write(open);
+export function printJsonTree(root: JsonNode, options: PrintOptions): PrintedJson {
+  const { indent, sorted, max } = options;
+  const pieces: string[] = [];
+  let length = 0;
+  let lines = 1;
+  const write = (piece: string): void => {
+    length += piece.length;
+    if (length <= max) pieces.push(piece);
+  };
+  const startLine = (level: number): void => {
+    if (indent === 0) return;
+    lines += 1;
+    if (length <= max) write(`\n${' '.repeat(indent * level)}`);
+  };
+  const printAll = <T>(parts: readonly T[], level: number, print: (part: T) => void): void => {
     for (const [index, part] of parts.entries()) {
-      if (index > 0) this.write(',');
-      this.newLine(level + 1);
+      if (index > 0) write(',');
+      startLine(level + 1);
       print(part);
     }
-    if (parts.length > 0) this.newLine(level);
-    this.write(close);
-  }
-
-  private newLine(level: number): void {
-    const { indent } = this.options;
-    if (indent === 0) return;
-    this.lines += 1;
-    if (!this.isFull) this.write(`\n${' '.repeat(indent * level)}`);
-  }
-
-  private write(piece: string): void {
-    this.length += piece.length;
-    if (!this.isFull) this.pieces.push(piece);
-  }
+    if (parts.length > 0) startLine(level);
+  };
+  const printNode = (node: JsonNode, level: number): void => {
+    if (node.kind === 'scalar') return write(node.raw);
+    write(node.kind === 'array' ? '[' : '{');
+    if (node.kind === 'array') printAll(node.items, level, (item) => printNode(item, level + 1));
+    else {
+      printAll(sorted ? node.members.toSorted(byName) : node.members, level, ({ raw, value }) => {
+        write(raw);
+        write(indent === 0 ? ':' : ': ');
+        printNode(value, level + 1);
+      });
+    }
+    write(node.kind === 'array' ? ']' : '}');
+  };
+  printNode(root, 0);
+  return { text: pieces.join(''), isComplete: length <= max, lines };
 }
 
 function byName(a: JsonMember, b: JsonMember): number {
