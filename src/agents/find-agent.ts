@@ -36,13 +36,13 @@ function slug(text: string): string {
 
 type CallableNames = ReadonlyMap<AgentDefinition, string>;
 
-const callableNamesOf = new WeakMap<readonly AgentDefinition[], CallableNames>();
+const callableNamesOf = new WeakMap<AgentList, CallableNames>();
 
 /**
  * Returns the name by which each of these agents can be called: its id, or its full name if another agent has that
  * id. `findAgent` finds the agent by it in any case.
  */
-export function callableNames(agents: readonly AgentDefinition[]): CallableNames {
+export function callableNames(agents: AgentList): CallableNames {
   const known = callableNamesOf.get(agents);
   if (known !== undefined) return known;
   const holders = idHolders(agents);
@@ -57,9 +57,7 @@ export function callableNames(agents: readonly AgentDefinition[]): CallableNames
 }
 
 /** Returns a warning for each agent whose id means another agent. */
-export function idClashes(
-  agents: readonly AgentDefinition[],
-): ReadonlyMap<AgentDefinition, AgentProblem> {
+export function idClashes(agents: AgentList): ReadonlyMap<AgentDefinition, AgentProblem> {
   const holders = idHolders(agents);
   const clashes = new Map<AgentDefinition, AgentProblem>();
   for (const agent of agents) {
@@ -73,7 +71,7 @@ export function idClashes(
 }
 
 /** Returns the agent for each id in lower case: the one with this name, otherwise the first with this id. */
-function idHolders(agents: readonly AgentDefinition[]): ReadonlyMap<string, AgentDefinition> {
+function idHolders(agents: AgentList): ReadonlyMap<string, AgentDefinition> {
   const holders = new Map<string, AgentDefinition>();
   for (const agent of agents) {
     const key = agent.name.toLowerCase();
@@ -85,6 +83,9 @@ function idHolders(agents: readonly AgentDefinition[]): ReadonlyMap<string, Agen
   }
   return holders;
 }
+
+/** The agents among which one is looked for, in order of precedence. */
+export type AgentList = readonly AgentDefinition[];
 
 export type FoundAgent =
   | { readonly ok: true; readonly agent: AgentDefinition }
@@ -113,11 +114,7 @@ const MAX_NAMES_LENGTH = 600;
  *
  * @param named the agents that an error message may name. Default: all
  */
-export function findAgent(
-  name: string,
-  agents: readonly AgentDefinition[],
-  named: readonly AgentDefinition[] = agents,
-): FoundAgent {
+export function findAgent(name: string, agents: AgentList, named: AgentList = agents): FoundAgent {
   const matches = matchesFor(name, agents);
   const [agent] = matches;
   if (agent !== undefined && matches.length === 1) return { ok: true, agent };
@@ -127,10 +124,7 @@ export function findAgent(
 }
 
 /** Returns the agent that `findAgent` finds, or undefined where that is an error, for callers that do not report it. */
-export function lookUpAgent(
-  name: string,
-  agents: readonly AgentDefinition[],
-): AgentDefinition | undefined {
+export function lookUpAgent(name: string, agents: AgentList): AgentDefinition | undefined {
   const matches = matchesFor(name, agents);
   return matches.length === 1 ? matches[0] : undefined;
 }
@@ -144,10 +138,10 @@ interface AgentIndex {
 
 type AgentsByName = ReadonlyMap<string, ReadonlySet<AgentDefinition>>;
 
-const indexes = new WeakMap<readonly AgentDefinition[], AgentIndex>();
+const indexes = new WeakMap<AgentList, AgentIndex>();
 
 /** Returns the agents that a name may mean. Of several, none matches better than the others. */
-function matchesFor(name: string, agents: readonly AgentDefinition[]): readonly AgentDefinition[] {
+function matchesFor(name: string, agents: AgentList): AgentList {
   const index = indexes.get(agents) ?? createIndex(agents);
   indexes.set(agents, index);
   const exact = index.exact.get(name.trim().toLowerCase());
@@ -177,10 +171,7 @@ function bareName(name: string): string {
  * Returns all names of the agent that a name means, its own name first. An unknown name is returned as it is, and
  * its later use fails.
  */
-export function agentNames(
-  word: string,
-  agents: readonly AgentDefinition[],
-): readonly [string, ...string[]] {
+export function agentNames(word: string, agents: AgentList): readonly [string, ...string[]] {
   const agent = lookUpAgent(word, agents);
   if (agent === undefined) return [word];
   const others = [agentId(agent), ...agent.aliases].filter(
@@ -189,7 +180,7 @@ export function agentNames(
   return [agent.name, ...others];
 }
 
-function createIndex(agents: readonly AgentDefinition[]): AgentIndex {
+function createIndex(agents: AgentList): AgentIndex {
   const exact = new Map<string, AgentDefinition>();
   const add = (word: string, agent: AgentDefinition) => {
     const key = word.trim().toLowerCase();
@@ -207,7 +198,7 @@ function createIndex(agents: readonly AgentDefinition[]): AgentIndex {
 }
 
 function agentsByFoldedWord(
-  agents: readonly AgentDefinition[],
+  agents: AgentList,
   wordsOf: (agent: AgentDefinition) => readonly string[],
 ): AgentsByName {
   const byWord = new Map<string, Set<AgentDefinition>>();
@@ -233,11 +224,7 @@ function filesOf(agent: AgentDefinition): readonly string[] {
   return agentId(agent) === agent.name ? [] : [fileId(agent)];
 }
 
-function ambiguousAgent(
-  written: string,
-  matches: readonly AgentDefinition[],
-  agents: readonly AgentDefinition[],
-): ErrorInfo {
+function ambiguousAgent(written: string, matches: AgentList, agents: AgentList): ErrorInfo {
   const words = callableNames(agents);
   const shown = matches
     .slice(0, MAX_NAMES)
@@ -246,11 +233,7 @@ function ambiguousAgent(
   return { code: 'INVALID_PARAM', message, retryable: false };
 }
 
-function unknownAgent(
-  written: string,
-  named: readonly AgentDefinition[],
-  agents: readonly AgentDefinition[],
-): ErrorInfo {
+function unknownAgent(written: string, named: AgentList, agents: AgentList): ErrorInfo {
   const wanted = truncate(written.trim(), MAX_SHOWN);
   const words = callableNames(agents);
   const guesses = guessesFor(wanted, named).map((agent) =>
@@ -262,10 +245,7 @@ function unknownAgent(
 }
 
 /** Returns agents with a similar name. If there are none: agents whose descriptions contain words of the name. */
-function guessesFor(
-  wanted: string,
-  agents: readonly AgentDefinition[],
-): readonly AgentDefinition[] {
+function guessesFor(wanted: string, agents: AgentList): AgentList {
   const spelt = new Map<string, AgentDefinition>();
   for (const agent of agents) {
     for (const word of [agent.name, agentId(agent), ...agent.aliases]) {
@@ -283,10 +263,7 @@ function guessesFor(
 }
 
 /** Lists names of agents, as many as fit into a message. Those of the built-in agents come first. */
-export function validNames(
-  some: readonly AgentDefinition[],
-  all: readonly AgentDefinition[],
-): string {
+export function validNames(some: AgentList, all: AgentList): string {
   const words = callableNames(all);
   const ordered = builtinsFirst(some).map((agent) => plain(words.get(agent) ?? agent.name));
   const named: string[] = [];
@@ -302,7 +279,7 @@ export function validNames(
 }
 
 /** Puts the built-in agents first, and keeps the order otherwise. */
-export function builtinsFirst(agents: readonly AgentDefinition[]): readonly AgentDefinition[] {
+export function builtinsFirst(agents: AgentList): AgentList {
   const isBuiltin = ({ origin }: AgentDefinition) => origin.scope === 'builtin';
   return [...agents.filter(isBuiltin), ...agents.filter((agent) => !isBuiltin(agent))];
 }

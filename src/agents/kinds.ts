@@ -9,6 +9,9 @@ import { isInside } from '../sys/files/paths.ts';
 import { loadBuiltinAgents, readBuiltinFiles } from './builtin.ts';
 import { claude, gen, muster, subagent, AGENT_VENDORS, OTHER_VENDORS } from './formats/vendors.ts';
 import {
+  type DefinitionKind,
+  type SearchPath,
+  type InstalledPlugin,
   configLocations,
   defineFormat,
   vendorLocations,
@@ -16,7 +19,6 @@ import {
   type DefinitionFormat,
   type Locations,
 } from './loader/format.ts';
-import type { DefinitionKind, SearchPath, InstalledPlugin } from './loader/kind.ts';
 import type { FoundFile, SkippedPath } from './loader/walk.ts';
 
 const MEGABYTE = 1024 * 1024;

@@ -197,7 +197,7 @@ class FileStore implements TaskStore {
     await deleteStoredTasks(this.#parts, ids, this.#closing.signal);
   }
 
-  async *exportTree(rootId: string): AsyncGenerator<string, void, undefined> {
+  async *exportTree(rootId: string): AsyncIterable<string> {
     const { exportTree } = await import('./export/export-tree.ts');
     this.#parts.outputQueue.flush();
     yield* exportTree(this.#parts, rootId);

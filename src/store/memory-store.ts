@@ -235,7 +235,7 @@ class MemoryStore implements TaskStore {
   }
 
   // oxlint-disable-next-line require-yield -- it only throws
-  async *exportTree(rootId: string): AsyncGenerator<string, void, undefined> {
+  async *exportTree(rootId: string): AsyncIterable<string> {
     this.#getTask(rootId);
     throw notStoredError('exported');
   }
@@ -294,7 +294,7 @@ function notStoredError(action: string): MusterError {
 async function* iterateFrom(
   events: readonly TaskEvent[],
   fromSeq: number,
-): AsyncGenerator<TaskEvent, void, undefined> {
+): AsyncIterable<TaskEvent> {
   const end = events.length;
   for (let seq = Math.max(0, fromSeq); seq < end; seq += 1) {
     const event = events[seq];

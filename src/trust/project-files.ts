@@ -15,7 +15,7 @@ import {
 } from './definition-effects.ts';
 import type { FileEffects } from './file-effects.ts';
 import { SKILLS, TEMPLATES, AGENTS } from '../agents/kinds.ts';
-import type { DefinitionKind } from '../agents/loader/kind.ts';
+import type { DefinitionKind } from '../agents/loader/format.ts';
 import { listDefinitionFiles } from '../agents/loader/list-files.ts';
 import { MAX_DEFINITION_BYTES } from '../agents/loader/read-text.ts';
 import { createSearchContext, type SearchContext } from '../agents/loader/search-context.ts';

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentLimits } from '../../protocol/agent.ts';
+import type { KeyLine } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
 import { singleLineOf } from './common.ts';
 
@@ -87,6 +88,6 @@ function positive(
 interface NumberField {
   readonly name: string;
   readonly value: JsonValue;
-  readonly line: number | undefined;
+  readonly line: KeyLine;
   readonly whole: boolean;
 }

@@ -1,5 +1,4 @@
-import { isMarkdown, type DefinitionFormat } from '../loader/format.ts';
-import type { Identified } from '../loader/kind.ts';
+import { type Identified, isMarkdown, type DefinitionFormat } from '../loader/format.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { AGENT_VENDORS, type AgentVendor } from './vendors.ts';
 

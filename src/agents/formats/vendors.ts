@@ -13,7 +13,7 @@ import {
   type FormatOptions,
   type Locations,
 } from '../loader/format.ts';
-import { PRODUCT_HOMES, type UserDirectories } from '../loader/user-directories.ts';
+import { PRODUCT_HOMES, type UserDirectories } from '../loader/search-context.ts';
 import { genReader, musterReader, subagentReader } from './muster/reader.ts';
 
 /** A product whose files Muster reads. */

@@ -4,8 +4,7 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { lookUpAgent } from '../find-agent.ts';
 import { fieldLine, type Finding, type Lint, type LintContext } from './findings.ts';
-import { lintInactive } from './inactive-fields.ts';
-import { lintProblems } from './loading-problems.ts';
+import { lintInactive, lintProblems } from './loading-problems.ts';
 
 /** Checks a definition and its file, and sorts the findings by line. Nothing is read, and the agent does not need to be trusted. */
 export function lintAgent(agent: AgentDefinition, context: LintContext): readonly Finding[] {

@@ -1,8 +1,7 @@
 import type { Environment } from '../../sys/env.ts';
 import { openProjectFiles, type ProjectTrust } from '../../sys/files/project-file.ts';
 import { DefinitionCollector, UNTRUSTED, type DiscoveryResult } from './discovery-result.ts';
-import type { ReferencedText } from './format.ts';
-import type { DefinitionKind } from './kind.ts';
+import type { DefinitionKind, ReferencedText } from './format.ts';
 import { listDefinitionFiles, type ListedFiles } from './list-files.ts';
 import {
   readReferencedFile,

@@ -1,11 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
-import type { DefinitionFormat } from './format.ts';
-import type { DefinitionKind, SearchPath } from './kind.ts';
+import type { DefinitionKind, SearchPath, DefinitionFormat } from './format.ts';
 import { pluginSearchPaths } from './plugins.ts';
-import type { SearchContext } from './search-context.ts';
-import { ownerOfDirectory } from './user-directories.ts';
+import { ownerOfDirectory, type SearchContext } from './search-context.ts';
 import { walkFiles, type FoundFile, type SkippedPath } from './walk.ts';
 
 /** The most directory entries that one search looks at. */

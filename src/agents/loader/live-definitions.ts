@@ -4,7 +4,7 @@ import { errorMessage } from '../../base/errors.ts';
 import type { ProjectTrust } from '../../sys/files/project-file.ts';
 import { readListedFiles, type DiscoverOptions, type ReadFiles } from './discover.ts';
 import type { DiscoveryResult } from './discovery-result.ts';
-import type { DefinitionKind } from './kind.ts';
+import type { DefinitionKind } from './format.ts';
 import { listDefinitionFiles, type ListedFiles } from './list-files.ts';
 import { createSearchContext, type SearchContext } from './search-context.ts';
 

@@ -3,11 +3,14 @@ import { basename, join, resolve } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { isInside } from '../../sys/files/paths.ts';
-import type { DefinitionFormat } from './format.ts';
-import type { DefinitionKind, InstalledPlugin, SearchPath } from './kind.ts';
+import type { DefinitionKind, InstalledPlugin, SearchPath, DefinitionFormat } from './format.ts';
 import { readTextFile } from './read-text.ts';
-import type { PathCache, SearchContext } from './search-context.ts';
-import { ownerOfDirectory, PRODUCT_HOMES } from './user-directories.ts';
+import {
+  ownerOfDirectory,
+  PRODUCT_HOMES,
+  type PathCache,
+  type SearchContext,
+} from './search-context.ts';
 
 /** The most extensions of one product that are searched. */
 const MAX_EXTENSIONS = 500;

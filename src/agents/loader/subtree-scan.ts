@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { relative } from 'node:path';
 import { DefinitionCollector, type DiscoveryResult } from './discovery-result.ts';
-import type { DefinitionKind } from './kind.ts';
+import type { DefinitionKind } from './format.ts';
 import {
   readReferencedFile,
   MAX_DEFINITION_BYTES,

@@ -61,11 +61,13 @@ function convertEntries(
   return Object.fromEntries(entries);
 }
 
+/** The line of a key in the file, from 1. Undefined: it does not come from a file. */
+export type KeyLine = number | undefined;
+
 /** A top-level field of a front matter or of a data file. */
 export interface Field {
   readonly value: JsonValue;
-  /** The line of its key in the file, from 1. Undefined: it does not come from a file. */
-  readonly line: number | undefined;
+  readonly line: KeyLine;
 }
 
 /** The fields by their keys as written. It is a map, so that a key such as `__proto__` has no special meaning. */

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../base/json.ts';
 import { collapseWhitespace, truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ToolGrant } from '../../protocol/tool-aliases.ts';
-import { withoutControls } from '../parsing/fields.ts';
+import { withoutControls, type KeyLine } from '../parsing/fields.ts';
 import { readBoolean, fieldText, singleLineOf } from '../fields/common.ts';
 import type { FieldReader } from '../fields/field-reader.ts';
 import {
@@ -128,7 +128,7 @@ export function readDisallowedTools(reader: FieldReader): readonly string[] {
 
 interface GrantList {
   readonly grants: readonly ToolGrant[];
-  readonly line: number | undefined;
+  readonly line: KeyLine;
 }
 
 function takeGrants(reader: FieldReader, name: string): GrantList | undefined {

@@ -22,10 +22,7 @@ interface ExportState {
 }
 
 /** Exports a task and all its descendants, line by line, in bounded memory whatever the logs contain. */
-export async function* exportTree(
-  parts: StoreParts,
-  root: string,
-): AsyncGenerator<string, void, undefined> {
+export async function* exportTree(parts: StoreParts, root: string): AsyncIterable<string> {
   parts.tasks.checkExists(root);
   if (readCreatedEvent(parts.files, parts.tasks.logPath(root), root) === undefined) {
     throw missingSpecError(root, parts.tasks.logPath(root));
@@ -40,10 +37,7 @@ export async function* exportTree(
   }
 }
 
-async function* exportTask(
-  state: ExportState,
-  id: string,
-): AsyncGenerator<string, void, undefined> {
+async function* exportTask(state: ExportState, id: string): AsyncIterable<string> {
   const { files, paths, tasks, blobs } = state.parts;
   const references = new Set<string>();
   yield formatRecord({ kind: 'task', id });
@@ -72,7 +66,7 @@ async function* exportLog(
   state: ExportState,
   id: string,
   references: Set<string>,
-): AsyncGenerator<string, void, undefined> {
+): AsyncIterable<string> {
   const { files, tasks } = state.parts;
   const scanner = new LogScanner({ task: id });
   for await (const { bytes } of new LineReader(files, tasks.logPath(id), id).readYielding()) {
@@ -107,10 +101,7 @@ function reportDamage({ files, tasks, problemReporter }: StoreParts, id: string)
 }
 
 /** Reads a file in pieces that end at the end of a line where possible; nothing if the file does not exist. */
-async function* readInPieces(
-  { files }: StoreParts,
-  path: string,
-): AsyncGenerator<Buffer, void, undefined> {
+async function* readInPieces({ files }: StoreParts, path: string): AsyncIterable<Buffer> {
   const end = files.stat(path)?.size ?? 0;
   for (let start = 0; start < end;) {
     const range = { start, end: Math.min(end, start + CHUNK_BYTES) };

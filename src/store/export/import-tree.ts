@@ -66,7 +66,7 @@ function invalidLineError(line: number, fault: string): MusterError {
   return new MusterError('INVALID_PARAM', `line ${line} of the exported tasks ${fault}`);
 }
 
-async function* splitLines(text: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+async function* splitLines(text: AsyncIterable<string>): AsyncIterable<string> {
   let pending: string[] = [];
   let length = 0;
   let number = 1;

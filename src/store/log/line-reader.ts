@@ -47,7 +47,7 @@ export class LineReader implements Iterable<LogLine> {
   }
 
   /** Reads the same lines, and lets other work run after each chunk. */
-  async *readYielding(): AsyncGenerator<LogLine, void, undefined> {
+  async *readYielding(): AsyncIterable<LogLine> {
     for (const chunk of this.#chunks()) {
       yield* this.#split(chunk);
       await new Promise(setImmediate);

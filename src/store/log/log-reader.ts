@@ -101,7 +101,7 @@ export async function* streamLog(
   files: FilePort,
   path: string,
   options: StreamOptions,
-): AsyncGenerator<TaskEvent, void, undefined> {
+): AsyncIterable<TaskEvent> {
   const scanner = new LogScanner(options);
   const reader = new LineReader(files, path, options.task);
   for await (const { bytes } of reader.readYielding()) {

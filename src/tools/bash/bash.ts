@@ -4,8 +4,9 @@ import { byteLength } from '../../base/text.ts';
 import type { ToolOutput, BegunShell, ShellExit, ToolContext } from '../../protocol/tool.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { failure } from '../shared/output.ts';
-import { resolveCommandDirectory, type CommandInDirectory } from './command-directory.ts';
 import {
+  resolveCommandDirectory,
+  type CommandInDirectory,
   describeRemainingProcesses,
   startCommand,
   supervise,

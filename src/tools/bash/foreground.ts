@@ -3,8 +3,8 @@ import { byteLength, formatDuration, plural } from '../../base/text.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { plainText } from '../../sys/plain-text.ts';
 import { failure } from '../shared/output.ts';
-import type { CommandInDirectory } from './command-directory.ts';
 import {
+  type CommandInDirectory,
   describeRemainingProcesses,
   startCommand,
   supervise,

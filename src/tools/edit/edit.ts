@@ -5,12 +5,6 @@ import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { ProposedEdit } from '../../protocol/question.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
-import {
-  isCellEdit,
-  type CellEdit,
-  type NotebookEditResult,
-  isNotebookPath,
-} from '../notebook/cell-edit.ts';
 import { createNameResolver, type ArgumentAliases } from '../shared/arguments.ts';
 import { readForChange, writeChange } from '../shared/change-file.ts';
 import {
@@ -24,7 +18,14 @@ import {
 import { decodeForEdit, encodeLikeFile, type DecodedFile } from '../shared/file-text.ts';
 import { formatLineNumbers, failure } from '../shared/output.ts';
 import { addPathSuggestion } from '../shared/path-suggestions.ts';
-import { applyEdit, type TextEdit } from './apply-edit.ts';
+import {
+  isCellEdit,
+  type CellEdit,
+  type NotebookEditResult,
+  isNotebookPath,
+  applyEdit,
+  type TextEdit,
+} from './apply-edit.ts';
 
 const ALIASES: ArgumentAliases = { ...FILE_PATH_ALIASES, ...EDIT_ALIASES };
 

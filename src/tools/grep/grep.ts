@@ -23,7 +23,7 @@ import {
   type PlacedGlob,
 } from '../search/globs/placed-globs.ts';
 import { requireUsablePattern } from '../search/pattern-error.ts';
-import type { SearchLimits, SearchResult } from '../search/search-types.ts';
+import type { Notes, SearchLimits, SearchResult } from '../search/search-types.ts';
 import { spillText } from '../shared/output.ts';
 
 const MAX_HITS = 1000;
@@ -149,7 +149,7 @@ async function exclusionNotes(
   found: SearchResult,
   search: EmptySearch & { readonly filters: FileFilters },
   context: ToolContext,
-): Promise<readonly string[]> {
+): Promise<Notes> {
   const { asked, target, scope, filters, show } = search;
   if (scope.file !== undefined) {
     const { isBinaryFile } = await import('../search/decode-text.ts');

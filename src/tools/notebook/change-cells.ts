@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonPrimitive } from '../../base/json.ts';
-import type { CellType } from './cell-edit.ts';
+import type { CellType } from '../edit/apply-edit.ts';
 import type { JsonSpan, Cell, Notebook } from './notebook.ts';
 
 /** Replaces the source of a cell. All other bytes of the notebook stay as they are. */

@@ -6,7 +6,7 @@ import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import type { OpenFile } from '../../sys/files/open-in-roots.ts';
 import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
 import { fileChunks, withFile } from '../../sys/files/read-file.ts';
-import { isNotebookPath } from '../notebook/cell-edit.ts';
+import { isNotebookPath } from '../edit/apply-edit.ts';
 import type { ArgumentAliases } from '../shared/arguments.ts';
 import {
   CELL_FIELDS,

@@ -10,6 +10,7 @@ import { WithheldCounter } from '../shared/output.ts';
 import { addPathSuggestion } from '../shared/path-suggestions.ts';
 import { isLiteralGlob } from './globs/placed-globs.ts';
 import {
+  type Notes,
   MAX_SEARCHED_BYTES,
   type PathFilter,
   type ListLimits,
@@ -141,7 +142,7 @@ export function unreadableNotes(
   unreadable: readonly string[] | undefined,
   show: (path: string) => string,
   withheld: PathExclusion | null,
-): readonly string[] {
+): Notes {
   const all = (unreadable ?? []).filter((path) => withheld?.(path) === undefined);
   if (all.length === 0) return [];
   const named = all.slice(0, MAX_UNREADABLE_NAMED).map(show).join(', ');

@@ -192,10 +192,7 @@ function readPermissions(reader: FieldReader, field: Field, rules: RuleList): vo
   reader.warn('unknown-capability', message, field.line);
 }
 
-function capabilityRules(
-  name: string,
-  match: JsonValue | undefined,
-): readonly string[] | undefined {
+function capabilityRules(name: string, match?: JsonValue): readonly string[] | undefined {
   const patterns = match === undefined || match === null ? undefined : strings(match);
   if (name === 'mcp') return patterns?.map(serverPattern) ?? ['mcp__*'];
   const capability = CAPABILITIES.get(name);
