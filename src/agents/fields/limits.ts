@@ -73,10 +73,8 @@ function readPositive(
   return positive(reader, { name, value: field.value, line: field.line, whole });
 }
 
-function positive(
-  reader: FieldReader,
-  { name, value, line, whole }: NumberField,
-): number | undefined {
+function positive(reader: FieldReader, field: NumberField): number | undefined {
+  const { name, value, line, whole } = field;
   const number = Number(singleLineOf(value));
   const isFit = whole ? Number.isSafeInteger(number) : Number.isFinite(number);
   if (isFit && number > 0) return number;

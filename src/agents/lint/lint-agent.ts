@@ -65,10 +65,8 @@ function lintOutputSchema({ outputSchemaProblem, text }: LintContext): readonly 
   return [{ code: 'invalid-output-schema', severity: 'error', message, fix, line }];
 }
 
-function lintModel(
-  { model }: AgentDefinition,
-  { model: outlook, text }: LintContext,
-): readonly Lint[] {
+function lintModel(agent: AgentDefinition, { model: outlook, text }: LintContext): readonly Lint[] {
+  const { model } = agent;
   if (model === undefined || outlook.warning === null) return [];
   const severity = outlook.isConfigured ? 'warning' : 'note';
   const fix = `Write a tier (fast, balanced, powerful) or inherit, or configure the provider; see \`muster models\`.`;
@@ -176,10 +174,8 @@ export function unknownDelegateMessage(word: string): string {
 }
 
 /** Reports agents that it may delegate to and that do not exist. */
-function lintDelegates({
-  missingDelegates: missing,
-  text,
-}: Pick<LintContext, 'missingDelegates' | 'text'>): readonly Lint[] {
+function lintDelegates(context: Pick<LintContext, 'missingDelegates' | 'text'>): readonly Lint[] {
+  const { missingDelegates: missing, text } = context;
   return missing.map((word) => ({
     code: 'unknown-agent',
     severity: 'warning',

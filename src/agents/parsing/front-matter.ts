@@ -69,12 +69,8 @@ interface YamlSource {
 }
 
 /** Reads YAML strictly, and if that fails, line by line, with a warning that names the mistake. Never throws because of its content. */
-export async function readYaml({
-  yaml,
-  line,
-  subject,
-  fieldTest,
-}: YamlSource): Promise<YamlReading> {
+export async function readYaml(source: YamlSource): Promise<YamlReading> {
+  const { yaml, line, subject, fieldTest } = source;
   if (yaml.length > MAX_YAML) {
     const message = `${subject} is larger than ${MAX_YAML} characters.`;
     return { ok: false, code: 'front-matter-too-large', message, line };

@@ -123,10 +123,8 @@ function onlyTools(outcomes: readonly TranslatedPermissions[]): readonly string[
   return lists[0]?.filter((name) => lists.every((list) => list.includes(name)));
 }
 
-function readPermissions(
-  fields: Fields,
-  { vendor, before = [] }: PermissionOptions,
-): ReadPermissions {
+function readPermissions(fields: Fields, options: PermissionOptions): ReadPermissions {
+  const { vendor, before = [] } = options;
   const switches = readToolSwitches(fields.get('tools')?.value ?? null) ?? [];
   const [first = '', ...newer] = PERMISSION_FIELDS;
   const present = newer.filter((name) => fields.has(name));

@@ -183,10 +183,8 @@ interface Whole {
   readonly servers: readonly string[];
 }
 
-function joined(
-  parts: readonly Part[],
-  { everything, offered, servers }: Whole,
-): TranslatedPermissions {
+function joined(parts: readonly Part[], whole: Whole): TranslatedPermissions {
+  const { everything, offered, servers } = whole;
   const all = <T>(of: (part: Part) => readonly T[] | undefined): readonly T[] => [
     ...new Set(parts.flatMap((part) => of(part) ?? [])),
   ];

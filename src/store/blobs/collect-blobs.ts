@@ -80,11 +80,8 @@ async function excludeReferencedBlobs(
   }
 }
 
-function isRemovable(
-  { files, locks }: CollectionParts,
-  blobs: BlobDirectory,
-  hash: string,
-): boolean {
+function isRemovable(parts: CollectionParts, blobs: BlobDirectory, hash: string): boolean {
+  const { files, locks } = parts;
   const modified = files.stat(blobs.path(hash))?.modified;
   return (
     modified !== undefined &&

@@ -39,10 +39,8 @@ export async function showAttachment(
 const CANNOT_ATTACH = 'attachments cannot be shown here';
 
 /** Says why an attachment cannot be shown, before it is read; null when it may be. */
-async function refusalOf(
-  facts: AttachmentDetails,
-  { attach }: ToolContext,
-): Promise<string | null> {
+async function refusalOf(facts: AttachmentDetails, context: ToolContext): Promise<string | null> {
+  const { attach } = context;
   return (
     describeExcess(facts) ?? (attach === undefined ? CANNOT_ATTACH : await attach.refusal(facts))
   );

@@ -190,10 +190,8 @@ function notStarted(startError: string, held: CommandLimits | null): RunOutcome 
 }
 
 /** Resolves when no process holds the pipes any more. */
-function collect(
-  { group, monitor }: RunningCommand,
-  take: (chunk: Buffer) => void,
-): Promise<unknown> {
+function collect(running: RunningCommand, take: (chunk: Buffer) => void): Promise<unknown> {
+  const { group, monitor } = running;
   const errors = monitor === null ? drain(group.stderr, take) : monitor.closed;
   return Promise.all([drain(group.stdout, take), errors]);
 }

@@ -53,10 +53,8 @@ export function applyEdit(text: string, edit: TextEdit, lineEnd: '\n' | '\r\n'):
 }
 
 /** Says why an edit cannot be applied; undefined when it can. An empty old text only matches an empty file. */
-function describeUnusable(
-  { old_string: before, new_string: after }: TextEdit,
-  text: string,
-): string | undefined {
+function describeUnusable(edit: TextEdit, text: string): string | undefined {
+  const { old_string: before, new_string: after } = edit;
   if (before === '' && text !== '') {
     return 'old_string is empty: give the text that new_string replaces. To replace the whole file use Write.';
   }

@@ -85,11 +85,8 @@ interface BaseOptions {
   readonly seen: Set<string> | undefined;
 }
 
-function openBase(
-  asked: string,
-  { globs, search, seen }: BaseOptions,
-  context: ToolContext,
-): GlobBase {
+function openBase(asked: string, options: BaseOptions, context: ToolContext): GlobBase {
+  const { globs, search, seen } = options;
   const { real, isFile } = resolveSearchTarget(asked, context);
   const { roots } = context;
   const common = { roots, nameGlobs: [], includesIgnored: search.includesIgnored };

@@ -142,10 +142,8 @@ interface NamedContext {
   readonly context: ToolContext;
 }
 
-function notesOnNamed(
-  base: GlobBase,
-  { globs, search, found, context }: NamedContext,
-): Promise<Notes> {
+function notesOnNamed(base: GlobBase, named: NamedContext): Promise<Notes> {
+  const { globs, search, found, context } = named;
   const own = globs.filter((glob) => glob.base === base.asked);
   const { asked, real } = base;
   const { includesIgnored } = search;

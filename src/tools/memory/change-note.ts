@@ -109,10 +109,8 @@ interface ChangeResult {
   readonly changed: ChangedNote;
 }
 
-async function changeOnce(
-  { place, name, context }: NoteCall,
-  decide: EditNote,
-): Promise<ChangeResult> {
+async function changeOnce(call: NoteCall, decide: EditNote): Promise<ChangeResult> {
+  const { place, name, context } = call;
   const listing = listNotes(place);
   requireFreeName(name, listing);
   const current = readCurrent(place, name);
@@ -240,10 +238,8 @@ async function replaceFile(
 }
 
 /** Updates the index. Changes nothing where it is up to date or cannot be written. */
-async function writeIndex(
-  { place, context }: NoteCall,
-  changed: ChangedNote,
-): Promise<readonly FileChange[]> {
+async function writeIndex(call: NoteCall, changed: ChangedNote): Promise<readonly FileChange[]> {
+  const { place, context } = call;
   const { text, stored, mayBeWritten } = readIndex(place, listNotes(place), changed);
   const bytes = Buffer.from(text, 'utf8');
   if (!mayBeWritten || bytes.equals(stored?.bytes ?? Buffer.alloc(0))) return [];

@@ -216,11 +216,8 @@ export interface NoteRead {
 }
 
 /** Reads the first bytes of a note. Throws MusterError NOT_FOUND, and PERMISSION_DENIED for a link that leads out. */
-export function readNoteFile(
-  { directory }: MemoryLocation,
-  name: string,
-  maxBytes: number,
-): NoteRead {
+export function readNoteFile(place: MemoryLocation, name: string, maxBytes: number): NoteRead {
+  const { directory } = place;
   const { fd, stats } = openFileInRoots(`${directory}/${name}`, { roots: [directory] });
   using _close = atScopeEnd(() => closeSync(fd));
   const wanted = Math.min(Number(stats.size), maxBytes);

@@ -135,11 +135,8 @@ interface CellParts {
 }
 
 /** Prints a cell as JSON with its members in the order in which Jupyter writes them. */
-function printCell(
-  { type, source, others }: CellParts,
-  style: NotebookStyle,
-  base: string,
-): string {
+function printCell(parts: CellParts, style: NotebookStyle, base: string): string {
+  const { type, source, others } = parts;
   const inner = indentDeeper(base, style);
   const own: readonly (readonly [string, JsonPrimitive | readonly string[]])[] = [
     ['cell_type', type],
@@ -177,10 +174,8 @@ interface NotebookStyle {
 }
 
 /** Detects the layout of a notebook. */
-function detectNotebookStyle({
-  text,
-  listMember,
-}: Pick<Notebook, 'text' | 'listMember'>): NotebookStyle {
+function detectNotebookStyle(notebook: Pick<Notebook, 'text' | 'listMember'>): NotebookStyle {
+  const { text, listMember } = notebook;
   const unit = /^\s*\{\r?\n([ \t]*)"/.exec(text)?.[1] ?? null;
   const isSpaced = /":\s/.test(text.slice(listMember.nameStart, listMember.start + 1));
   return {

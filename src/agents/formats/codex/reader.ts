@@ -129,10 +129,8 @@ function readProjectDocs(reader: FieldReader): Pick<AgentDefinition, 'contextFil
 }
 
 /** Reads `web_search = "disabled"`, and `web_search = false` in `tools`. */
-function readWebSearch(
-  reader: FieldReader,
-  { disallowedTools }: SharedFields,
-): Partial<AgentDefinition> {
+function readWebSearch(reader: FieldReader, shared: SharedFields): Partial<AgentDefinition> {
+  const { disallowedTools } = shared;
   const isOff = (field: Field | undefined): boolean =>
     field?.value === 'disabled' || field?.value === false;
   const off = ['web_search', 'tools.web_search'].filter((name) => isOff(reader.peek(name)));
