@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { parseJsonLine } from '../../base/jsonl.ts';
 import { isInside } from '../../sys/files/paths.ts';
 import type { DefinitionKind, InstalledPlugin, SearchPath, DefinitionFormat } from './format.ts';
 import { readTextFile } from './read-text.ts';
@@ -99,14 +100,8 @@ function pluginFolders(
 function readJsonObject(path: string, paths: PathCache): JsonObject {
   if (!paths.mayExist(path)) return {};
   const text = readTextFile(path);
-  if (!text.ok) return {};
-  try {
-    const value: unknown = JSON.parse(text.text);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    // JSON.parse throws only for invalid JSON.
-    return {};
-  }
+  const value = text.ok ? parseJsonLine(text.text) : undefined;
+  return isJsonObject(value) ? value : {};
 }
 
 /** An extension may itself be a link to anywhere, but no link inside it may lead out of it, since others wrote it. */

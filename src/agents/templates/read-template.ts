@@ -1,7 +1,14 @@
 import { basename } from 'node:path';
+import type { JsonValue } from '../../base/json.ts';
 import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
-import { visibleNameOf, takeFirstField, fieldText, singleLineOf } from '../fields/common.ts';
+import {
+  visibleNameOf,
+  takeFirstField,
+  fieldText,
+  singleLineOf,
+  readField,
+} from '../fields/common.ts';
 import { createFieldReader, normalizeFieldName, type FieldReader } from '../fields/field-reader.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { failedFile } from '../parsing/fields.ts';
@@ -63,13 +70,13 @@ function readFields(
 }
 
 function readMaxTurns(reader: FieldReader): Pick<TemplateDefinition, 'maxTurns'> {
-  const field = reader.take('max_turns');
-  if (field === undefined || field.value === null) return {};
-  const turns = Number(singleLineOf(field.value));
-  if (Number.isSafeInteger(turns) && turns > 0) return { maxTurns: turns };
+  const turnsOf = (value: JsonValue) => {
+    const turns = Number(singleLineOf(value));
+    return Number.isSafeInteger(turns) && turns > 0 ? turns : undefined;
+  };
   const message = '`max_turns` must be a whole number above 0; it is ignored.';
-  reader.warn('invalid-max-turns', message, field.line);
-  return {};
+  const maxTurns = readField(reader, ['max_turns'], turnsOf, ['invalid-max-turns', message]);
+  return maxTurns === undefined ? {} : { maxTurns };
 }
 
 function warnAboutUnknownFields(reader: FieldReader): void {

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { parseJsonLine } from '../../base/jsonl.ts';
 import { byteLength } from '../../base/text.ts';
 
 /** The large strings of a line above this limit are moved to blobs. Bytes. */
@@ -112,13 +113,9 @@ function changeMessages(conversation: JsonObject, change: ChangePart) {
 }
 
 function parsePart(text: string, empty: object): unknown {
-  try {
-    const part: unknown = JSON.parse(text);
-    return Array.isArray(part) === Array.isArray(empty) && typeof part === 'object' ? part : empty;
-  } catch {
-    // The blob is lost, which its reader has reported.
-    return empty;
-  }
+  // Where the blob is lost, which its reader has reported, the text is not JSON.
+  const part = parseJsonLine(text);
+  return Array.isArray(part) === Array.isArray(empty) && typeof part === 'object' ? part : empty;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { FieldReader } from '../../fields/field-reader.ts';
 import {
   readOutputSchemaField,
   readBoolean,
+  readField,
   takeBoolean,
   fieldText,
   textList,
@@ -53,16 +54,20 @@ function readCache(reader: FieldReader): Pick<AgentDefinition, 'cache'> {
 
 /** Reads `compact-at: 0.7`, `70%` or a number of tokens, `24000`. */
 function readCompactAt(reader: FieldReader): Pick<AgentDefinition, 'compactAt'> {
-  const field = reader.take('compact-at');
-  if (field === undefined || field.value === null) return {};
-  const text = singleLineOf(field.value) ?? '';
-  const compactAt = text.endsWith('%') ? Number(text.slice(0, -1)) / 100 : Number(text);
-  const isShare = compactAt > 0 && compactAt <= 1;
-  const isTokens = !text.endsWith('%') && compactAt >= MIN_COMPACT_TOKENS;
-  if (isShare || (isTokens && Number.isSafeInteger(compactAt))) return { compactAt };
   const message = `\`compact-at\` must be a share (0.7, 70%) or at least ${MIN_COMPACT_TOKENS} tokens; it is ignored.`;
-  reader.warn('invalid-compact-at', message, field.line);
-  return {};
+  const compactAt = readField(reader, ['compact-at'], shareOrTokens, [
+    'invalid-compact-at',
+    message,
+  ]);
+  return compactAt === undefined ? {} : { compactAt };
+}
+
+function shareOrTokens(value: JsonValue): number | undefined {
+  const text = singleLineOf(value) ?? '';
+  const number = text.endsWith('%') ? Number(text.slice(0, -1)) / 100 : Number(text);
+  const isShare = number > 0 && number <= 1;
+  const isTokens = !text.endsWith('%') && number >= MIN_COMPACT_TOKENS;
+  return isShare || (isTokens && Number.isSafeInteger(number)) ? number : undefined;
 }
 
 /** A smaller context would be compacted again and again. */

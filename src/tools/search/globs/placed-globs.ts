@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { MusterError } from '../../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import { parseJsonLine } from '../../../base/jsonl.ts';
 import { truncate } from '../../../base/text.ts';
 import type { Tool } from '../../../protocol/tool.ts';
 import { isInside, toAbsolutePath } from '../../../sys/files/paths.ts';
@@ -267,14 +268,10 @@ export function formatGlobList(text: string): string {
 
 function jsonList(text: string): readonly string[] | undefined {
   if (!text.trimStart().startsWith('["')) return undefined;
-  try {
-    const parsed: unknown = JSON.parse(text);
-    const isList = Array.isArray(parsed) && parsed.every((each) => typeof each === 'string');
-    return isList ? parsed : undefined;
-  } catch {
-    // It is one glob: a character class that begins with a quote.
-    return undefined;
-  }
+  // Text that is not JSON is one glob: a character class that begins with a quote.
+  const parsed = parseJsonLine(text);
+  const isList = Array.isArray(parsed) && parsed.every((each) => typeof each === 'string');
+  return isList ? parsed : undefined;
 }
 
 /** Splits at blanks only where every part looks like a glob or a file name: `My Notes/*.md` is one glob. */
