@@ -21,20 +21,10 @@ import { holdsCommands } from './text.ts';
 import { lazy } from '../../base/lazy.ts';
 
 /** The fields that have an effect. */
-const ACTIVE = [
-  'name',
-  'description',
-  'when_to_use',
-  'allowed-tools',
-  'disallowed-tools',
-  'context',
-  'agent',
-  'model',
-  'effort',
-  'disable-model-invocation',
-  'argument-hint',
-  'arguments',
-];
+const ACTIVE = (
+  'name description when_to_use allowed-tools disallowed-tools context agent model ' +
+  'effort disable-model-invocation argument-hint arguments'
+).split(' ');
 /** Documented fields that are only for people, and need no effect. */
 const FOR_PEOPLE = ['license', 'compatibility', 'metadata', 'version', 'author', 'user-invocable'];
 /** Fields that some product documents, and that have no effect here. */

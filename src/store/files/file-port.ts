@@ -123,9 +123,6 @@ export function storageError(action: string, path: string, thrown: unknown): Mus
   return new MusterError(
     'INTERNAL_ERROR',
     advice === undefined ? message : `${message}; ${advice}`,
-    {
-      retryable: code === 'ENOSPC' || code === 'EDQUOT' || code === 'EMFILE',
-      cause: thrown,
-    },
+    { retryable: code === 'ENOSPC' || code === 'EDQUOT' || code === 'EMFILE', cause: thrown },
   );
 }

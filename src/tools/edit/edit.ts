@@ -136,10 +136,7 @@ async function editFile(
   const bytes = encodeLikeFile(shown, edited, file);
   const content = { text: edited, previous: file.text, bytes };
   const { change, lost } = await writeChange(path, before, content, context);
-  return {
-    text: `Edited ${shown}: ${done.join('; ')}.${lost}`,
-    facts: { changed: [change] },
-  };
+  return { text: `Edited ${shown}: ${done.join('; ')}.${lost}`, facts: { changed: [change] } };
 }
 
 type Editor = (text: string, edit: CellEdit) => NotebookEditResult;

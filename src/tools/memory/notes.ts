@@ -253,10 +253,7 @@ export function readIndex(
   changed?: ChangedNote,
 ): CurrentIndex {
   const stored = listing.hasIndex ? readNoteFile(place, INDEX_NAME, DIRECTORY_BYTES) : null;
-  const text = syncIndex(place, listing, {
-    text: stored?.bytes.toString('utf8') ?? '',
-    changed,
-  });
+  const text = syncIndex(place, listing, { text: stored?.bytes.toString('utf8') ?? '', changed });
   const isComplete = stored === null || BigInt(stored.bytes.length) === stored.stats.size;
   const isText = stored === null || isUtf8(stored.bytes);
   const isFree = !listing.others.includes(INDEX_NAME);

@@ -28,12 +28,9 @@ export function withSourceAndType(
 }
 
 /** The members that are rewritten together with a cell. */
-const REWRITTEN_MEMBERS: ReadonlySet<string> = new Set([
-  'cell_type',
-  'execution_count',
-  'outputs',
-  'source',
-]);
+const REWRITTEN_MEMBERS: ReadonlySet<string> = new Set(
+  'cell_type execution_count outputs source'.split(' '),
+);
 
 /** Removes a cell from the text of a notebook. */
 export function withoutCell({ text, list, cells }: Notebook, cell: Cell): string {

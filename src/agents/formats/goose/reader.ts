@@ -28,23 +28,11 @@ import {
 import { readYaml } from '../../parsing/front-matter.ts';
 import { parseJsonFields } from '../../parsing/jsonc.ts';
 
-const INACTIVE = [
-  'activities',
-  'author',
-  'context',
-  'extensions',
-  'retry',
-  'settings',
-  'sub_recipes',
-  'version',
-  // Fields around the recipe in files of the desktop application.
-  'id',
-  'isArchived',
-  'isGlobal',
-  'lastModified',
-  'profile',
-  'scheduledJobId',
-];
+/** The last six are around the recipe in files of the desktop application. */
+const INACTIVE = (
+  'activities author context extensions retry settings sub_recipes version id ' +
+  'isArchived isGlobal lastModified profile scheduledJobId'
+).split(' ');
 
 /** Reads goose's recipes: `*.yaml` and `*.json`. */
 export const gooseReader: FormatReader = { read: readRecipe };
@@ -160,13 +148,9 @@ export function withExtensions(fields: Fields): Fields {
 }
 
 /** The types of extensions with tools of their own, which are tools of an MCP server here. */
-const SERVERS: ReadonlySet<string> = new Set([
-  'stdio',
-  'sse',
-  'streamable_http',
-  'frontend',
-  'inline_python',
-]);
+const SERVERS: ReadonlySet<string> = new Set(
+  'stdio sse streamable_http frontend inline_python'.split(' '),
+);
 
 /** The tools of Muster that correspond to extensions of goose. */
 const OWN: ReadonlyMap<string, string> = new Map([

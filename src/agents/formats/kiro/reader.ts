@@ -47,14 +47,7 @@ function promptFiles(path: string, content: string): readonly string[] {
 }
 
 /** A file that was meant as an agent has at least one of these fields: other JSON files may lie next to it. */
-const AGENT_FIELDS = [
-  'prompt',
-  'description',
-  'tools',
-  'allowedTools',
-  'toolsSettings',
-  'mcpServers',
-];
+const AGENT_FIELDS = 'prompt description tools allowedTools toolsSettings mcpServers'.split(' ');
 
 async function readJsonAgent(file: DefinitionFile): Promise<FileDefinitions> {
   const read = await parseJsonFields(file.text);

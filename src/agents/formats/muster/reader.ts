@@ -18,18 +18,10 @@ import { nameFromPath, readMarkdownAgent, type AgentDialect } from '../../fields
 import type { FileDefinitions, FormatReader } from '../../loader/format.ts';
 
 /** The fields that only Muster's own format has. */
-const OWN_FIELDS = [
-  'delegates-to',
-  'refuses-questions',
-  'ask-rules',
-  'deny-rules',
-  'unlisted',
-  'cache',
-  'context-files',
-  'compact-at',
-  'parameters',
-  'output-schema',
-];
+const OWN_FIELDS = (
+  'delegates-to refuses-questions ask-rules deny-rules unlisted cache context-files ' +
+  'compact-at parameters output-schema'
+).split(' ');
 
 type Shared = Pick<AgentDefinition, 'delegatesTo' | 'refusesQuestions'>;
 
