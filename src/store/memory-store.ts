@@ -291,12 +291,9 @@ function notStoredError(action: string): MusterError {
   return new MusterError('INVALID_PARAM', message);
 }
 
-async function* iterateFrom(
-  events: readonly TaskEvent[],
-  fromSeq: number,
-): AsyncIterable<TaskEvent> {
+async function* iterateFrom(events: readonly TaskEvent[], from: number): AsyncIterable<TaskEvent> {
   const end = events.length;
-  for (let seq = Math.max(0, fromSeq); seq < end; seq += 1) {
+  for (let seq = Math.max(0, from); seq < end; seq += 1) {
     const event = events[seq];
     if (event !== undefined) yield event;
   }

@@ -1,5 +1,6 @@
 import { errorMessage } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/json.ts';
+import { jsonStringEnd, memberSpans, rootStart } from '../../base/json-spans.ts';
 import {
   collectFields,
   normalizeText,
@@ -83,15 +84,6 @@ function tokenEnd(text: string, at: number): number {
   return at + (run.exec(text)?.[0].length ?? 1);
 }
 
-/** Returns the offset after the JSON string that begins at `at`. */
-function jsonStringEnd(text: string, at: number): number {
-  for (let end = at + 1; end < text.length; end += 1) {
-    if (text[end] === '\\') end += 1;
-    else if (text[end] === '"') return end + 1;
-  }
-  return text.length;
-}
-
 function endOf(text: string, mark: string, from: number): number {
   const end = text.indexOf(mark, from);
   return end < 0 ? text.length : end;
@@ -150,29 +142,11 @@ function broken({
 
 /** Returns the keys of the top-level object of a valid JSON text. */
 function keyLines(json: string): readonly LocatedKey[] {
-  const keys: LocatedKey[] = [];
-  let depth = 0;
   let line = 1;
-  for (let at = 0; at < json.length; at += 1) {
-    const char = json[at];
-    if (char === '\n') line += 1;
-    else if (char === '{' || char === '[') depth += 1;
-    else if (char === '}' || char === ']') depth -= 1;
-    else if (char === '"') {
-      const end = jsonStringEnd(json, at);
-      if (depth === 1 && isBeforeColon(json, end)) {
-        keys.push({ key: String(JSON.parse(json.slice(at, end))), line });
-      }
-      at = end - 1;
-    }
-  }
-  return keys;
-}
-
-const BLANK = new Set([' ', '\t', '\n']);
-
-function isBeforeColon(json: string, from: number): boolean {
-  let at = from;
-  while (BLANK.has(json[at] ?? '')) at += 1;
-  return json[at] === ':';
+  let at = 0;
+  return memberSpans(json, rootStart(json)).map(({ name, nameStart }) => {
+    line += json.slice(at, nameStart).split('\n').length - 1;
+    at = nameStart;
+    return { key: name, line };
+  });
 }

@@ -11,7 +11,7 @@ import {
   lintSkill,
   type SkillFinding,
   skillFinding,
-  type SkillLintContext,
+  type SkillFacts,
 } from '../../agents/skills/lint-skill.ts';
 import { listSkills, type SkillListings } from '../../agents/skills/list-skills.ts';
 import { SKILLS, AGENTS } from '../../agents/kinds.ts';
@@ -55,7 +55,7 @@ export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillCh
   const { items: skills, shadowed, problems } = await findSkills(options);
   const { items: agents } = await discoverDefinitions(AGENTS, place);
   const redact = createEnvironmentRedactor(place.environment);
-  const facts: SkillLintContext = {
+  const facts: SkillFacts = {
     isAgent: (name) => findAgent(name, agents).ok,
     exists,
     holdsSecret: (text) => redact(text) !== text,

@@ -1,6 +1,14 @@
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { atScopeEnd } from '../../base/at-scope-end.ts';
+import { errorMessage } from '../../base/errors.ts';
 import { byteLength, formatDuration, plural } from '../../base/text.ts';
-import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
+import {
+  type ToolContext,
+  type ToolOutput,
+  KEEP_BYTES,
+  type ByteFilter,
+  type ToolCaps,
+} from '../../protocol/tool.ts';
 import { plainText } from '../../sys/plain-text.ts';
 import { failure } from '../shared/output.ts';
 import {
@@ -10,7 +18,6 @@ import {
   supervise,
   type RunOutcome,
 } from './command-run.ts';
-import { OutputBuffer } from './output-buffer.ts';
 import { sandboxNotes, type CommandLocation } from './sandbox-notes.ts';
 
 const PROGRESS_MS = 250;
@@ -22,7 +29,11 @@ export async function runInForeground(
   context: ToolContext,
 ): Promise<ToolOutput> {
   const timeoutMs = Math.min(timeout, context.caps.toolMs);
-  const output = new OutputBuffer(context.caps, () => context.spillPath(), context.redactBytes?.());
+  const output = new SpillingOutput(
+    context.caps,
+    () => context.spillPath(),
+    context.redactBytes?.(),
+  );
   const showProgress = progressShower(context);
   using _close = atScopeEnd(() => output.close());
   const outcome = await supervise(await startCommand(work, context, { serves: false }), {
@@ -45,7 +56,7 @@ export async function runInForeground(
 function toOutput(
   command: string,
   outcome: RunOutcome,
-  output: OutputBuffer,
+  output: SpillingOutput,
   limits: RunLimits,
 ): ToolOutput {
   const text = describeRun(outcome, output, limits);
@@ -91,7 +102,7 @@ interface RunLimits {
 const NOTE_BYTES = 2500;
 
 /** Describes a run for the model: its output, shortened in the middle where it is long, and how it ended. */
-function describeRun(outcome: RunOutcome, output: OutputBuffer, limits: RunLimits): string {
+function describeRun(outcome: RunOutcome, output: SpillingOutput, limits: RunLimits): string {
   if (outcome.startError !== undefined) {
     return `The shell could not be started: ${outcome.startError}`;
   }
@@ -101,7 +112,7 @@ function describeRun(outcome: RunOutcome, output: OutputBuffer, limits: RunLimit
   return parts.filter((part) => part !== '').join('\n');
 }
 
-function outputParts(output: OutputBuffer, maxBytes: number): string[] {
+function outputParts(output: SpillingOutput, maxBytes: number): string[] {
   const { head, tail, missing: omitted } = output.kept();
   if (omitted === 0) {
     const text = plainText(Buffer.concat([head, tail]).toString('utf8')).trimEnd();
@@ -119,7 +130,7 @@ function outputParts(output: OutputBuffer, maxBytes: number): string[] {
   ];
 }
 
-function describeSpill(output: OutputBuffer): string {
+function describeSpill(output: SpillingOutput): string {
   if (output.spillProblem !== undefined) {
     return `the full output could not be saved (${output.spillProblem})`;
   }
@@ -169,4 +180,110 @@ function lastBytes(text: string, maxBytes: number): string {
     .subarray(bytes.length - maxBytes)
     .toString('utf8')
     .replace(/^\uFFFD+/, '');
+}
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+/** The room that is kept for the lines that describe the run. */
+const DESCRIPTION_BYTES = 1000;
+
+/**
+ * Holds the output of a command. The beginning and the end stay in memory, together within `resultBytes`. Longer
+ * output is written to the spill file, up to `spillBytes`.
+ */
+class SpillingOutput {
+  total = 0;
+  /** The path of the spill file; undefined while the output fits into memory. */
+  spilledTo: string | undefined;
+  /** Why the spill file could not be written, for example a full disk. The command goes on. */
+  spillProblem: string | undefined;
+
+  readonly #caps: ToolCaps;
+  readonly #spillPath: () => string;
+  readonly #filter: ByteFilter;
+  readonly #half: number;
+  #head: Buffer[] = [];
+  #headBytes = 0;
+  #tail: Buffer[] = [];
+  #tailBytes = 0;
+  #spill: number | undefined;
+
+  /** `filter` redacts secrets from what is written to the spill file. */
+  constructor(caps: ToolCaps, spillPath: () => string, filter: ByteFilter = KEEP_BYTES) {
+    this.#caps = caps;
+    this.#spillPath = spillPath;
+    this.#filter = filter;
+    this.#half = Math.max(0, Math.floor((caps.resultBytes - DESCRIPTION_BYTES) / 2));
+  }
+
+  get isOverSpill(): boolean {
+    return this.total > this.#caps.spillBytes;
+  }
+
+  add(chunk: Buffer): void {
+    this.total += chunk.length;
+    if (this.spilledTo === undefined && this.total > this.#half * 2) this.#startSpill();
+    this.#writeSpill(chunk);
+    const headRoom = this.#half - this.#headBytes;
+    const toHead = chunk.subarray(0, headRoom);
+    if (toHead.length > 0) {
+      this.#head.push(toHead);
+      this.#headBytes += toHead.length;
+    }
+    this.#addToTail(chunk.subarray(toHead.length));
+  }
+
+  /** Returns the bytes in memory, and how many are missing between `head` and `tail`. */
+  kept(): { readonly head: Buffer; readonly tail: Buffer; readonly missing: number } {
+    const tail = Buffer.concat(this.#tail);
+    const end = tail.subarray(Math.max(0, tail.length - this.#half));
+    const missing = this.total - this.#headBytes - end.length;
+    return { head: Buffer.concat(this.#head), tail: end, missing };
+  }
+
+  close(): void {
+    this.#append(this.#filter.end());
+    this.#closeSpill();
+  }
+
+  #closeSpill(): void {
+    if (this.#spill !== undefined) closeSync(this.#spill);
+    this.#spill = undefined;
+  }
+
+  #addToTail(chunk: Buffer): void {
+    if (chunk.length === 0) return;
+    this.#tail.push(chunk);
+    this.#tailBytes += chunk.length;
+    for (let first = this.#tail[0]; first !== undefined; first = this.#tail[0]) {
+      if (this.#tailBytes - first.length < this.#half) return;
+      this.#tail.shift();
+      this.#tailBytes -= first.length;
+    }
+  }
+
+  #startSpill(): void {
+    try {
+      const path = this.#spillPath();
+      this.#spill = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+      this.spilledTo = path;
+    } catch (thrown) {
+      this.spillProblem ??= errorMessage(thrown);
+      return;
+    }
+    for (const chunk of [...this.#head, ...this.#tail]) this.#writeSpill(chunk);
+  }
+
+  #writeSpill(chunk: Buffer): void {
+    if (this.#spill !== undefined && !this.isOverSpill) this.#append(this.#filter.write(chunk));
+  }
+
+  #append(bytes: Buffer): void {
+    if (this.#spill === undefined) return;
+    try {
+      for (let done = 0; done < bytes.length;) done += writeSync(this.#spill, bytes, done);
+    } catch (thrown) {
+      this.spillProblem = errorMessage(thrown);
+      this.#closeSpill();
+    }
+  }
 }

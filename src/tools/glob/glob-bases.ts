@@ -36,12 +36,9 @@ export interface OpenedBases {
 }
 
 /** The absolute paths of the directories in which globs begin. Never throws. */
-export function baseDirectories(
-  globs: readonly PlacedGlob[],
-  directory: string,
-): readonly string[] {
+export function baseDirectories(globs: readonly PlacedGlob[], start: string): readonly string[] {
   const bases = globs.filter(({ excludes }) => !excludes).map(({ base }) => base);
-  return bases.length === 0 ? [directory] : [...new Set(bases)];
+  return bases.length === 0 ? [start] : [...new Set(bases)];
 }
 
 /** Opens the directories in which globs begin. Throws MusterError for unusable globs, or when no directory exists. */

@@ -55,10 +55,8 @@ export async function noMatchNotes(search: EmptySearch, context: ToolContext): P
   return [...matching, ...unsearched];
 }
 
-async function matchingNotes(
-  { query, scope, show }: EmptySearch,
-  limits: SearchLimits,
-): Promise<Notes> {
+async function matchingNotes(search: EmptySearch, limits: SearchLimits): Promise<Notes> {
+  const { query, scope, show } = search;
   const everything = { ...scope, includesIgnored: true, includesBinary: true };
   const withoutContext = { ...query, before: 0, after: 0 };
   const { files, stopped } = await searchFilesInScope(withoutContext, everything, limits);

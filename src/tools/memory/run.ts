@@ -150,11 +150,8 @@ function withMemoryArguments(problem: string): string {
 }
 
 /** Deletes a note that this task has read. */
-export async function deleteMemoryNote(
-  input: FileInput,
-  context: ToolContext,
-): Promise<ToolOutput> {
-  const call = noteCall('MemoryDelete', input, context);
+export async function deleteMemoryNote(note: FileInput, context: ToolContext): Promise<ToolOutput> {
+  const call = noteCall('MemoryDelete', note, context);
   if (call.name === INDEX_NAME) {
     const message = `${INDEX_NAME} is the index and cannot be deleted: change it with MemoryPatch`;
     throw new MusterError('INVALID_PARAM', message);

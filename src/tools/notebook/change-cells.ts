@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { JsonPrimitive } from '../../base/json.ts';
 import type { CellType } from '../edit/apply-edit.ts';
-import type { JsonSpan, Cell, Notebook } from './notebook.ts';
+import type { JsonSpan } from '../../base/json-spans.ts';
+import type { Cell, Notebook } from './notebook.ts';
 
 /** Replaces the source of a cell. All other bytes of the notebook stay as they are. */
 export function withSource(notebook: Notebook, cell: Cell, source: string): string {

@@ -22,9 +22,7 @@ export const TOOL_SETTINGS = 'toolsSettings.';
  * asking are not taken over, and where they list allowed calls, the others ask. If they cannot be read, it is not
  * known what they deny, and the agent cannot be started.
  */
-export function readKiroRules(
-  reader: FieldReader,
-): Pick<Partial<AgentDefinition>, 'rules' | 'unusable'> {
+export function readKiroRules(reader: FieldReader): Partial<AgentDefinition> {
   const rules: RuleList = { ask: new Set(), deny: new Set(), unread: new Set() };
   for (const [key, field] of reader.untaken()) {
     if (key.startsWith(TOOL_SETTINGS)) readSetting(reader, { key, field }, rules);
@@ -40,10 +38,7 @@ export function readKiroRules(
   };
 }
 
-function unreadable(
-  reader: FieldReader,
-  names: readonly string[],
-): Pick<Partial<AgentDefinition>, 'unusable'> {
+function unreadable(reader: FieldReader, names: readonly string[]): Partial<AgentDefinition> {
   if (names.length === 0) return {};
   const unusable = shownMessage(
     `${names.join(', ')} cannot be read, so it is not known what it denies. It must be a map with settings for each tool, or a list of rules.`,
