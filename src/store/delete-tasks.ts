@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atScopeEnd } from '../base/at-scope-end.ts';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { isId } from '../base/ids.ts';
 import { visitBlobReferences, removeUnusedBlobs } from './blobs/collect-blobs.ts';
@@ -25,10 +24,13 @@ export async function deleteStoredTasks(
     const remaining = new Set(ids.filter((id) => !finished.has(id)));
     for (const id of remaining) parts.tasks.checkExists(id);
     const release = lockTasks(parts, remaining);
-    using _release = atScopeEnd(release);
-    for (const id of remaining) parts.tasks.checkExists(id);
-    const blobs = await listReferencedBlobs(parts, remaining);
-    await removeLockedTasks(parts, remaining, () => removeUnusedBlobs(parts, blobs, signal));
+    try {
+      for (const id of remaining) parts.tasks.checkExists(id);
+      const blobs = await listReferencedBlobs(parts, remaining);
+      await removeLockedTasks(parts, remaining, () => removeUnusedBlobs(parts, blobs, signal));
+    } finally {
+      release();
+    }
   } catch (thrown) {
     throw storageError('delete tasks in', parts.paths.root, thrown);
   }
@@ -87,10 +89,13 @@ export function finishDeletions(parts: StoreParts): ReadonlySet<string> {
     const id = name.slice(0, -DELETED_SUFFIX.length);
     if (!name.endsWith(DELETED_SUFFIX) || !isId(id)) continue;
     if (locks.acquire(tasks.lockPath(id)) !== undefined) continue;
-    using _release = atScopeEnd(() => locks.release(tasks.lockPath(id)));
-    if (!index.remove(new Set([id]))) continue;
-    tasks.finishDeletion(id);
-    if (files.stat(tasks.logPath(id)) === undefined) finished.add(id);
+    try {
+      if (!index.remove(new Set([id]))) continue;
+      tasks.finishDeletion(id);
+      if (files.stat(tasks.logPath(id)) === undefined) finished.add(id);
+    } finally {
+      locks.release(tasks.lockPath(id));
+    }
   }
   return finished;
 }

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { atScopeEnd } from '../base/at-scope-end.ts';
 import { systemClock } from '../base/clock.ts';
 import { MusterError } from '../base/errors.ts';
 import { isId } from '../base/ids.ts';
@@ -236,10 +235,13 @@ function listIdsWithoutLog({ files, paths }: StoreParts): ReadonlySet<string> {
 function removeOrphan({ files, locks, tasks }: StoreParts, id: string): boolean {
   const lock = tasks.lockPath(id);
   if (locks.acquire(lock) !== undefined) return false;
-  using _release = atScopeEnd(() => locks.release(lock));
-  const isOrphan = files.stat(tasks.logPath(id)) === undefined;
-  if (isOrphan) tasks.removeOtherFiles(new Set([id]));
-  return isOrphan;
+  try {
+    const isOrphan = files.stat(tasks.logPath(id)) === undefined;
+    if (isOrphan) tasks.removeOtherFiles(new Set([id]));
+    return isOrphan;
+  } finally {
+    locks.release(lock);
+  }
 }
 
 const RECORD_VERSION = 1;

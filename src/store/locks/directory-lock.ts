@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { MusterError } from '../../base/errors.ts';
 import { nodeFiles } from '../files/node-files.ts';
 import { OwnerLocks } from './owner-locks.ts';
@@ -37,10 +36,16 @@ export async function withDirectoryLock<T>(
   }
   const lock = join(locksDirectory, LOCK);
   const locks = new OwnerLocks(nodeFiles, createProcessPort(), locksDirectory);
-  using _close = atScopeEnd(() => locks.close());
-  await waitForLock(locks, lock, sleep);
-  using _release = atScopeEnd(() => locks.release(lock));
-  return await work();
+  try {
+    await waitForLock(locks, lock, sleep);
+    try {
+      return await work();
+    } finally {
+      locks.release(lock);
+    }
+  } finally {
+    locks.close();
+  }
 }
 
 async function waitForLock(

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isId, newId } from '../../base/ids.ts';
 import { isJsonObject } from '../../base/json.ts';
@@ -100,14 +99,17 @@ export class OwnerLocks {
     const guard = `${path}.${dead.token}`;
     const rival = this.acquire(guard);
     if (rival !== undefined) return rival;
-    using _release = atScopeEnd(() => this.release(guard));
-    if (readOwner(this.#files, path)?.token !== dead.token) return 'changed';
-    const link = `${guard}.new`;
-    // A process that died here may have left it. Only the holder of the guard creates it.
-    unlinkIfExists(this.#files, link);
-    this.#files.link(this.#ensureOwnFile(), link);
-    this.#files.rename(link, path);
-    return undefined;
+    try {
+      if (readOwner(this.#files, path)?.token !== dead.token) return 'changed';
+      const link = `${guard}.new`;
+      // A process that died here may have left it. Only the holder of the guard creates it.
+      unlinkIfExists(this.#files, link);
+      this.#files.link(this.#ensureOwnFile(), link);
+      this.#files.rename(link, path);
+      return undefined;
+    } finally {
+      this.release(guard);
+    }
   }
 
   /** Creates the lock. Returns false if it exists. */
