@@ -136,6 +136,19 @@ export function takeBoolean(reader: FieldReader, name: string): boolean | undefi
   return readField(reader, [name], readBoolean, ['invalid-flag', message]);
 }
 
+/**
+ * Takes a flag that narrows what may be done. Any value other than a clear `false` may have been meant as true, so it
+ * counts as true and is reported.
+ */
+export function takeNarrowingFlag(reader: FieldReader, name: string, code: string): boolean {
+  const field = reader.take(name);
+  if (field === undefined || field.value === null) return false;
+  const flag = readBoolean(field.value);
+  if (flag !== undefined) return flag;
+  reader.warn(code, `\`${name}\` must be true or false; it counts as true.`, field.line);
+  return true;
+}
+
 /** Reads whether the agent runs in the background when a call does not say. */
 export function readBackground(reader: FieldReader): Pick<AgentDefinition, 'background'> {
   const names = ['background', 'is-background'];

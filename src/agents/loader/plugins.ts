@@ -40,7 +40,7 @@ function pluginPaths<T extends { readonly name: string }>(
     const format = pluginFormat(plugin);
     // A plugin that lies in the project must be trusted like the project.
     const scope = isUsers(plugin.root) ? 'plugin' : 'project';
-    return pluginFolders(plugin, folder, paths).map((path) => ({
+    return pluginFolders(plugin.root, folder, paths).map((path) => ({
       format,
       scope,
       path,
@@ -83,11 +83,7 @@ function installPath(cwd: string, entry: JsonValue, isEnabled: boolean): string 
 }
 
 /** Returns the folder of that name and the paths inside the plugin that its manifest declares. */
-function pluginFolders(
-  { root }: InstalledPlugin,
-  folder: string,
-  paths: PathCache,
-): readonly string[] {
+function pluginFolders(root: string, folder: string, paths: PathCache): readonly string[] {
   const declared = readJsonObject(join(root, '.claude-plugin', 'plugin.json'), paths)[folder];
   const inside = (Array.isArray(declared) ? declared : [declared])
     .filter((each) => typeof each === 'string')

@@ -3,7 +3,7 @@ import { collapseWhitespace, truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ToolGrant } from '../../protocol/tool-aliases.ts';
 import { withoutControls, type KeyLine } from '../parsing/fields.ts';
-import { readBoolean, fieldText, singleLineOf } from '../fields/common.ts';
+import { fieldText, singleLineOf } from '../fields/common.ts';
 import type { FieldReader } from '../fields/field-reader.ts';
 import {
   cleanToolWord,
@@ -57,21 +57,6 @@ export function readContext(reader: FieldReader): Pick<SkillDefinition, 'context
   const message = '`agent` has an effect only with `context: fork`.';
   reader.warn('agent-without-fork', message, field?.line);
   return { agent };
-}
-
-/** @param options.unclear the result for a value that is neither true nor false */
-export function readFlag(
-  reader: FieldReader,
-  name: string,
-  { unclear }: { readonly unclear: boolean },
-): boolean {
-  const field = reader.take(name);
-  if (field === undefined || field.value === null) return false;
-  const value = readBoolean(field.value);
-  if (value !== undefined) return value;
-  const message = `\`${name}\` must be true or false; it counts as ${String(unclear)}.`;
-  reader.warn('invalid-flag', message, field.line);
-  return unclear;
 }
 
 /** Many files write the hint without quotation marks, `[issue-number]`, which is a list in YAML. */

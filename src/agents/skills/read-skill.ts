@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import type { JsonObject } from '../../base/json.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import { createFieldReader, normalizeFieldName, type FieldReader } from '../fields/field-reader.ts';
-import { readEffort, readModel } from '../fields/common.ts';
+import { readEffort, readModel, takeNarrowingFlag } from '../fields/common.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { failedFile, type FieldProblem, type Fields } from '../parsing/fields.ts';
 import { withLineFeeds } from '../parsing/split-front-matter.ts';
@@ -13,7 +13,6 @@ import {
   readArgumentNames,
   readContext,
   readSkillDescription,
-  readFlag,
   readHint,
 } from './fields.ts';
 import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
@@ -97,7 +96,7 @@ function makeSkill(file: DefinitionFile, name: string, content: Content): SkillD
     ...readContext(reader),
     ...readModel(reader),
     ...readEffort(reader),
-    modelInvocable: !readFlag(reader, 'disable-model-invocation', { unclear: true }),
+    modelInvocable: !takeNarrowingFlag(reader, 'disable-model-invocation', 'invalid-flag'),
     ...(argumentHint === undefined ? {} : { argumentHint }),
     argumentNames: readArgumentNames(reader),
   };

@@ -40,7 +40,10 @@ const glob = defineTool({
     query: 'pattern',
     no_ignore: 'include_ignored',
   },
-  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: searchedDirectories(input, cwd) }),
+  describe({ pattern, path = '.' }, { cwd }) {
+    const directory = toAbsolutePath(path, cwd);
+    return { ...NO_ACCESS, reads: baseDirectories(placeGlobs(pattern, directory), directory) };
+  },
   async run(input, context) {
     requireUsableGlob(input.pattern, 'pattern');
     const directory = toAbsolutePath(input.path ?? '.', context.cwd);
@@ -64,14 +67,6 @@ const glob = defineTool({
 
 /** The tool, which also accepts its globs as a list. */
 export const globTool = acceptGlobLists(glob, ['pattern', 'glob', 'glob_pattern', 'patterns']);
-
-function searchedDirectories(
-  input: { readonly pattern: string; readonly path?: string },
-  cwd: string,
-) {
-  const directory = toAbsolutePath(input.path ?? '.', cwd);
-  return baseDirectories(placeGlobs(input.pattern, directory), directory);
-}
 
 function describeRest(found: GlobListing, shown: number): string[] {
   const remaining = found.total - shown;

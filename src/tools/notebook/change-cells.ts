@@ -10,11 +10,8 @@ export function withSource(notebook: Notebook, cell: Cell, source: string): stri
 }
 
 /** Replaces the source and the type of a cell. Only code cells have outputs and a run count; other members are kept. */
-export function withSourceAndType(
-  notebook: Notebook,
-  cell: Cell,
-  { source, type }: NewCell,
-): string {
+export function withSourceAndType(notebook: Notebook, cell: Cell, to: NewCell): string {
+  const { source, type } = to;
   const { text } = notebook;
   const base = indentAt(text, cell.start);
   const kept = cell.members.filter(({ name }) => !REWRITTEN_MEMBERS.has(name));

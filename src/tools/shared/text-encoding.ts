@@ -99,10 +99,8 @@ interface UnencodableCharacter {
   readonly encoding: TextEncoding;
 }
 
-function unencodableError(
-  shown: string,
-  { text, at, encoding }: UnencodableCharacter,
-): MusterError {
+function unencodableError(shown: string, wrong: UnencodableCharacter): MusterError {
+  const { text, at, encoding } = wrong;
   const code = text.codePointAt(at) ?? 0;
   const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
   const isHalf = code >= 0xd800 && code <= 0xdfff;

@@ -4,9 +4,9 @@ import type { AgentDefinition, AgentParameter } from '../../../protocol/agent.ts
 import type { FieldReader } from '../../fields/field-reader.ts';
 import {
   readOutputSchemaField,
-  readBoolean,
   readField,
   takeBoolean,
+  takeNarrowingFlag,
   fieldText,
   textList,
   singleLineOf,
@@ -26,9 +26,10 @@ const OWN_FIELDS = (
 type Shared = Pick<AgentDefinition, 'delegatesTo' | 'refusesQuestions'>;
 
 function readOwnFields(reader: FieldReader, shared: Shared): Partial<AgentDefinition> {
+  const refuses = takeNarrowingFlag(reader, 'refuses-questions', 'invalid-flag');
   return {
     ...readDelegatesTo(reader, shared),
-    ...readRefusal(reader, shared),
+    ...(refuses || shared.refusesQuestions === true ? { refusesQuestions: true } : {}),
     ...readRules(reader),
     ...(takeBoolean(reader, 'unlisted') === true ? { unlisted: true } : {}),
     ...readCache(reader),
@@ -79,20 +80,6 @@ function readDelegatesTo(
   if (delegatesTo === undefined) return { delegatesTo: names };
   const both = new Set(delegatesTo.map((name) => name.toLowerCase()));
   return { delegatesTo: names.filter((name) => both.has(name.toLowerCase())) };
-}
-
-/** Reads whether calls that would ask a person are refused. Any value other than a clear `false` counts as true. */
-function readRefusal(
-  reader: FieldReader,
-  { refusesQuestions = false }: Shared,
-): Pick<AgentDefinition, 'refusesQuestions'> {
-  const field = reader.take('refuses-questions');
-  const value = field === undefined || field.value === null ? false : readBoolean(field.value);
-  if (value === undefined) {
-    const message = '`refuses-questions` must be true or false; it counts as true.';
-    reader.warn('invalid-flag', message, field?.line);
-  }
-  return refusesQuestions || value !== false ? { refusesQuestions: true } : {};
 }
 
 /** Reads rules that narrow its rights: `deny-rules: [Bash(git push:*)]`, `ask-rules`. */
