@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentLimits } from '../../protocol/agent.ts';
-import type { KeyLine } from '../parsing/fields.ts';
+import type { SourceLine } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
 import { singleLineOf } from './common.ts';
 
@@ -86,6 +86,6 @@ function positive(reader: FieldReader, field: NumberField): number | undefined {
 interface NumberField {
   readonly name: string;
   readonly value: JsonValue;
-  readonly line: KeyLine;
+  readonly line: SourceLine;
   readonly whole: boolean;
 }

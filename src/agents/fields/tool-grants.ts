@@ -7,7 +7,7 @@ import {
   grantedTools,
   type ToolGrant,
 } from '../../protocol/tool-aliases.ts';
-import type { KeyLine } from '../parsing/fields.ts';
+import type { SourceLine } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
 
 /** The tools that a list grants. */
@@ -30,7 +30,7 @@ interface UnknownTool {
 export function readToolGrants(
   reader: FieldReader,
   words: readonly string[],
-  line: KeyLine,
+  line: SourceLine,
 ): GrantedTools {
   const found = [...new Set(words)].flatMap((word) => grantsOfName(reader, word, line));
   for (const each of found) {
@@ -46,7 +46,7 @@ export function readToolGrants(
 export function mergeToolGrants(
   reader: FieldReader,
   grants: readonly ToolGrant[],
-  line: KeyLine,
+  line: SourceLine,
 ): GrantedTools {
   const granted = grants.filter((each) => !('isTooWide' in each));
   const names = [...new Set(granted.map(({ tool }) => tool))];
@@ -67,7 +67,7 @@ export function mergeToolGrants(
 function grantsOfName(
   reader: FieldReader,
   word: string,
-  line: KeyLine,
+  line: SourceLine,
 ): readonly (ToolGrant | UnknownTool)[] {
   const parts = knownParts(reader, word);
   if (parts !== null) return parts.flatMap((part) => grantsOfName(reader, part, line));
@@ -146,7 +146,7 @@ export interface DeniedTools {
 export function readToolDenials(
   reader: FieldReader,
   words: readonly string[],
-  line: KeyLine,
+  line: SourceLine,
 ): DeniedTools {
   const names = new Set<string>();
   const rules = new Set<string>();

@@ -62,12 +62,12 @@ function convertEntries(
 }
 
 /** The line of a key in the file, from 1. Undefined: it does not come from a file. */
-export type KeyLine = number | undefined;
+export type SourceLine = number | undefined;
 
 /** A top-level field of a front matter or of a data file. */
 export interface Field {
   readonly value: JsonValue;
-  readonly line: KeyLine;
+  readonly line: SourceLine;
 }
 
 /** The fields by their keys as written. It is a map, so that a key such as `__proto__` has no special meaning. */

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
-import { shownMessage, type Field, type Fields, type KeyLine } from '../parsing/fields.ts';
+import { shownMessage, type Field, type Fields, type SourceLine } from '../parsing/fields.ts';
 import { mergeRules } from '../fields/common.ts';
 import { readPermissionEntries, readToolSwitches, type PermissionEntry } from './entries.ts';
 import { translatePermissions, type TranslatedPermissions } from './translate.ts';
@@ -16,7 +16,7 @@ const MAX_NAMES = 10;
 interface ReadPermissions {
   readonly outcomes: readonly TranslatedPermissions[];
   readonly problems: readonly (Pick<AgentProblem, 'code' | 'message'> & {
-    readonly line: KeyLine;
+    readonly line: SourceLine;
   })[];
 }
 
@@ -54,7 +54,7 @@ export function withPermissionsAsTools(fields: Fields, vendor: string): Fields {
   return shared;
 }
 
-function setDenied(fields: Map<string, Field>, denied: readonly string[], line: KeyLine): void {
+function setDenied(fields: Map<string, Field>, denied: readonly string[], line: SourceLine): void {
   if (denied.length === 0) return;
   const key = [...fields.keys()].find((name) => /^disallowed[-_]?tools$/i.test(name));
   const own = key === undefined ? undefined : fields.get(key);

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../base/json.ts';
 import { collapseWhitespace, truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ToolGrant } from '../../protocol/tool-aliases.ts';
-import { withoutControls, type KeyLine } from '../parsing/fields.ts';
+import { withoutControls, type SourceLine } from '../parsing/fields.ts';
 import { fieldText, singleLineOf } from '../fields/common.ts';
 import type { FieldReader } from '../fields/field-reader.ts';
 import {
@@ -113,7 +113,7 @@ export function readDisallowedTools(reader: FieldReader): readonly string[] {
 
 interface GrantList {
   readonly grants: readonly ToolGrant[];
-  readonly line: KeyLine;
+  readonly line: SourceLine;
 }
 
 function takeGrants(reader: FieldReader, name: string): GrantList | undefined {
