@@ -93,7 +93,7 @@ Where are secret files such as .env recognised? => src/sys/files/secret-paths.ts
 How are deadlines kept in one heap instead of a timer per task? => src/base/deadlines.ts
 Where is the system prompt put together? => src/engine/prompt/prompt.ts
 Where are log files locked by their owner? => src/store/locks/owner-locks.ts
-Where are broken front matter blocks of agent files parsed? => src/agents/parsing/front-matter.ts src/agents/parsing/tolerant-yaml.ts src/agents/front-matter/parse.ts
+Where are broken front matter blocks of agent files parsed? => src/agents/parsing/front-matter.ts src/agents/front-matter/parse.ts
 `,
   ),
 ];

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, MusterError } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
-import { muster } from './formats/muster/vendor.ts';
+import { muster } from './formats/vendors.ts';
 import { EXAMPLE_AGENTS } from './example-agents.ts';
 
 /** The names of the files that ship with Muster, in the order in which they are listed. */
@@ -33,11 +33,8 @@ function readBuiltinFile(name: string): string {
   try {
     return readFileSync(url, 'utf8');
   } catch (error) {
-    throw new MusterError(
-      'INTERNAL_ERROR',
-      `The built-in file ${name}.md cannot be read (${errorMessage(error)}). Install Muster again.`,
-      { cause: error },
-    );
+    const message = `The built-in file ${name}.md cannot be read (${errorMessage(error)}). Install Muster again.`;
+    throw new MusterError('INTERNAL_ERROR', message, { cause: error });
   }
 }
 

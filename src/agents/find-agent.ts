@@ -4,9 +4,88 @@ import { lazy } from '../base/lazy.ts';
 import { suggestNames } from '../base/name-suggestions.ts';
 import { sanitizeForTerminal } from '../base/terminal-text.ts';
 import { truncate } from '../base/text.ts';
-import type { AgentDefinition } from '../protocol/agent.ts';
-import { agentId, callableNames, fileId } from './agent-id.ts';
+import type { AgentDefinition, AgentProblem } from '../protocol/agent.ts';
+import { nameFromPath } from './fields/read-agent.ts';
 import { scoreRelevance } from './relevance.ts';
+
+/** Names that can be typed as a single word in a prompt, a flag or a tool call. */
+const TYPEABLE_ASCII = /^\w[\w.:-]*$/;
+const TYPEABLE = lazy(() => /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u);
+
+/**
+ * Returns the id that people and models type for an agent: its name if that is a single word, otherwise the name
+ * converted to one (`Rust Expert` → `rust-expert`), otherwise the name of its file.
+ */
+export function agentId({ name, origin }: Pick<AgentDefinition, 'name' | 'origin'>): string {
+  if (TYPEABLE_ASCII.test(name) || TYPEABLE().test(name)) return name;
+  return slug(name) || fileId({ origin }) || 'agent';
+}
+
+/** Returns the name of its file as a single word. Some vendors use it to call an agent whose name is only for display. */
+function fileId({ origin }: Pick<AgentDefinition, 'origin'>): string {
+  return slug(nameFromPath(origin.path));
+}
+
+function slug(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_.:]+/gu, '-')
+    .replaceAll(/^[^\p{L}\p{N}_]+|[-.:]+$/gu, '');
+}
+
+type CallableNames = ReadonlyMap<AgentDefinition, string>;
+
+const callableNamesOf = new WeakMap<AgentList, CallableNames>();
+
+/**
+ * Returns the name by which each of these agents can be called: its id, or its full name if another agent has that
+ * id. `findAgent` finds the agent by it in any case.
+ */
+export function callableNames(agents: AgentList): CallableNames {
+  const known = callableNamesOf.get(agents);
+  if (known !== undefined) return known;
+  const holders = idHolders(agents);
+  const names = new Map(
+    agents.map((agent) => {
+      const id = agentId(agent);
+      return [agent, holders.get(id.toLowerCase()) === agent ? id : agent.name];
+    }),
+  );
+  callableNamesOf.set(agents, names);
+  return names;
+}
+
+/** Returns a warning for each agent whose id means another agent. */
+export function idClashes(agents: AgentList): ReadonlyMap<AgentDefinition, AgentProblem> {
+  const holders = idHolders(agents);
+  const clashes = new Map<AgentDefinition, AgentProblem>();
+  for (const agent of agents) {
+    const id = agentId(agent);
+    const holder = holders.get(id.toLowerCase());
+    if (holder === undefined || holder === agent) continue;
+    const message = `\`${id}\` means \`${holder.name}\` (${holder.origin.path}), so this agent must be called by its full name.`;
+    clashes.set(agent, { code: 'id-clash', message, path: agent.origin.path });
+  }
+  return clashes;
+}
+
+/** Returns the agent for each id in lower case: the one with this name, otherwise the first with this id. */
+function idHolders(agents: AgentList): ReadonlyMap<string, AgentDefinition> {
+  const holders = new Map<string, AgentDefinition>();
+  for (const agent of agents) {
+    const key = agent.name.toLowerCase();
+    if (!holders.has(key)) holders.set(key, agent);
+  }
+  for (const agent of agents) {
+    const key = agentId(agent).toLowerCase();
+    if (!holders.has(key)) holders.set(key, agent);
+  }
+  return holders;
+}
+
+/** The agents among which one is looked for, in order of precedence. */
+export type AgentList = readonly AgentDefinition[];
 
 export type FoundAgent =
   | { readonly ok: true; readonly agent: AgentDefinition }
@@ -35,11 +114,7 @@ const MAX_NAMES_LENGTH = 600;
  *
  * @param named the agents that an error message may name. Default: all
  */
-export function findAgent(
-  name: string,
-  agents: readonly AgentDefinition[],
-  named: readonly AgentDefinition[] = agents,
-): FoundAgent {
+export function findAgent(name: string, agents: AgentList, named: AgentList = agents): FoundAgent {
   const matches = matchesFor(name, agents);
   const [agent] = matches;
   if (agent !== undefined && matches.length === 1) return { ok: true, agent };
@@ -49,10 +124,7 @@ export function findAgent(
 }
 
 /** Returns the agent that `findAgent` finds, or undefined where that is an error, for callers that do not report it. */
-export function lookUpAgent(
-  name: string,
-  agents: readonly AgentDefinition[],
-): AgentDefinition | undefined {
+export function lookUpAgent(name: string, agents: AgentList): AgentDefinition | undefined {
   const matches = matchesFor(name, agents);
   return matches.length === 1 ? matches[0] : undefined;
 }
@@ -66,10 +138,10 @@ interface AgentIndex {
 
 type AgentsByName = ReadonlyMap<string, ReadonlySet<AgentDefinition>>;
 
-const indexes = new WeakMap<readonly AgentDefinition[], AgentIndex>();
+const indexes = new WeakMap<AgentList, AgentIndex>();
 
 /** Returns the agents that a name may mean. Of several, none matches better than the others. */
-function matchesFor(name: string, agents: readonly AgentDefinition[]): readonly AgentDefinition[] {
+function matchesFor(name: string, agents: AgentList): AgentList {
   const index = indexes.get(agents) ?? createIndex(agents);
   indexes.set(agents, index);
   const exact = index.exact.get(name.trim().toLowerCase());
@@ -99,10 +171,7 @@ function bareName(name: string): string {
  * Returns all names of the agent that a name means, its own name first. An unknown name is returned as it is, and
  * its later use fails.
  */
-export function agentNames(
-  word: string,
-  agents: readonly AgentDefinition[],
-): readonly [string, ...string[]] {
+export function agentNames(word: string, agents: AgentList): readonly [string, ...string[]] {
   const agent = lookUpAgent(word, agents);
   if (agent === undefined) return [word];
   const others = [agentId(agent), ...agent.aliases].filter(
@@ -111,7 +180,7 @@ export function agentNames(
   return [agent.name, ...others];
 }
 
-function createIndex(agents: readonly AgentDefinition[]): AgentIndex {
+function createIndex(agents: AgentList): AgentIndex {
   const exact = new Map<string, AgentDefinition>();
   const add = (word: string, agent: AgentDefinition) => {
     const key = word.trim().toLowerCase();
@@ -129,7 +198,7 @@ function createIndex(agents: readonly AgentDefinition[]): AgentIndex {
 }
 
 function agentsByFoldedWord(
-  agents: readonly AgentDefinition[],
+  agents: AgentList,
   wordsOf: (agent: AgentDefinition) => readonly string[],
 ): AgentsByName {
   const byWord = new Map<string, Set<AgentDefinition>>();
@@ -155,11 +224,7 @@ function filesOf(agent: AgentDefinition): readonly string[] {
   return agentId(agent) === agent.name ? [] : [fileId(agent)];
 }
 
-function ambiguousAgent(
-  written: string,
-  matches: readonly AgentDefinition[],
-  agents: readonly AgentDefinition[],
-): ErrorInfo {
+function ambiguousAgent(written: string, matches: AgentList, agents: AgentList): ErrorInfo {
   const words = callableNames(agents);
   const shown = matches
     .slice(0, MAX_NAMES)
@@ -168,11 +233,7 @@ function ambiguousAgent(
   return { code: 'INVALID_PARAM', message, retryable: false };
 }
 
-function unknownAgent(
-  written: string,
-  named: readonly AgentDefinition[],
-  agents: readonly AgentDefinition[],
-): ErrorInfo {
+function unknownAgent(written: string, named: AgentList, agents: AgentList): ErrorInfo {
   const wanted = truncate(written.trim(), MAX_SHOWN);
   const words = callableNames(agents);
   const guesses = guessesFor(wanted, named).map((agent) =>
@@ -184,10 +245,7 @@ function unknownAgent(
 }
 
 /** Returns agents with a similar name. If there are none: agents whose descriptions contain words of the name. */
-function guessesFor(
-  wanted: string,
-  agents: readonly AgentDefinition[],
-): readonly AgentDefinition[] {
+function guessesFor(wanted: string, agents: AgentList): AgentList {
   const spelt = new Map<string, AgentDefinition>();
   for (const agent of agents) {
     for (const word of [agent.name, agentId(agent), ...agent.aliases]) {
@@ -205,10 +263,7 @@ function guessesFor(
 }
 
 /** Lists names of agents, as many as fit into a message. Those of the built-in agents come first. */
-export function validNames(
-  some: readonly AgentDefinition[],
-  all: readonly AgentDefinition[],
-): string {
+export function validNames(some: AgentList, all: AgentList): string {
   const words = callableNames(all);
   const ordered = builtinsFirst(some).map((agent) => plain(words.get(agent) ?? agent.name));
   const named: string[] = [];
@@ -224,7 +279,7 @@ export function validNames(
 }
 
 /** Puts the built-in agents first, and keeps the order otherwise. */
-export function builtinsFirst(agents: readonly AgentDefinition[]): readonly AgentDefinition[] {
+export function builtinsFirst(agents: AgentList): AgentList {
   const isBuiltin = ({ origin }: AgentDefinition) => origin.scope === 'builtin';
   return [...agents.filter(isBuiltin), ...agents.filter((agent) => !isBuiltin(agent))];
 }

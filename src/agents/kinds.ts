@@ -1,25 +1,25 @@
-import { basename, dirname, join } from 'node:path';
 import { realpathSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { errorMessage } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
 import type { TemplateDefinition } from '../protocol/template.ts';
+import { TOOL_NAMES } from '../protocol/tool-names.ts';
 import { isInside } from '../sys/files/paths.ts';
 import { loadBuiltinAgents, readBuiltinFiles } from './builtin.ts';
-import { claudePluginFormat } from './formats/claude/plugin-format.ts';
-import { claude } from './formats/claude/vendor.ts';
-import { gen, muster, subagent } from './formats/muster/vendor.ts';
-import { OTHER_VENDORS, AGENT_VENDORS } from './formats/vendors.ts';
+import { claude, gen, muster, subagent, AGENT_VENDORS, OTHER_VENDORS } from './formats/vendors.ts';
 import {
+  type DefinitionKind,
+  type SearchPath,
+  type InstalledPlugin,
+  configLocations,
   defineFormat,
   vendorLocations,
   isMarkdown,
   type DefinitionFormat,
   type Locations,
 } from './loader/format.ts';
-import type { DefinitionKind, SearchPath } from './loader/kind.ts';
 import type { FoundFile, SkippedPath } from './loader/walk.ts';
-import { mergeLayers } from './merge-layers.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -58,7 +58,7 @@ const SKILL_VENDORS_FIRST = ['claude', 'opencode', 'copilot', 'gemini', 'codex',
 export const SKILLS: DefinitionKind<SkillDefinition> = {
   name: 'skill',
   folder: 'skills',
-  searchOrder: [[skillFormat('muster', muster.skills)], otherSkillFormats()],
+  searchOrder: [[skillFormat('muster', configLocations('muster', 'skills'))], otherSkillFormats()],
   projectOrder: 'directory',
   maxTotalBytes: 64 * MEGABYTE,
   ownsFolder: true,
@@ -71,7 +71,7 @@ export const SKILLS: DefinitionKind<SkillDefinition> = {
 
 const SCANNED_SKILL = {
   kind: 'format',
-  format: skillFormat('muster', muster.skills),
+  format: skillFormat('muster', configLocations('muster', 'skills')),
 } as const;
 
 function skillFormat(
@@ -98,7 +98,7 @@ function otherSkillFormats(): readonly DefinitionFormat<SkillDefinition>[] {
       ? SKILL_VENDORS_FIRST.indexOf(vendor)
       : SKILL_VENDORS_FIRST.length;
   const formats = AGENT_VENDORS.filter((vendor) => vendor !== muster).flatMap(
-    ({ agents: { vendor }, skills }) => (skills === undefined ? [] : [skillFormat(vendor, skills)]),
+    ({ agents: { vendor }, skills }) => (skills === null ? [] : [skillFormat(vendor, skills)]),
   );
   return [shared, ...formats.toSorted((a, b) => rank(a.vendor) - rank(b.vendor))];
 }
@@ -147,10 +147,7 @@ export const TEMPLATES: DefinitionKind<TemplateDefinition> = {
 function templateFormat(): DefinitionFormat<TemplateDefinition> {
   return defineFormat({
     vendor: 'muster',
-    locations: {
-      project: ['.muster/templates'],
-      user: ({ config }) => [join(config, 'muster', 'templates')],
-    },
+    locations: configLocations('muster', 'templates'),
     accepts: (fileName) => isMarkdown(fileName) && !/^readme\.md$/i.test(fileName),
     loadReader: async () => ({ read: (await import('./templates/read-template.ts')).readTemplate }),
   });
@@ -162,4 +159,104 @@ async function loadBuiltinTemplates(): Promise<readonly TemplateDefinition[]> {
     readBuiltinFiles('templates').map((file) => format?.read({ ...file, scope: 'builtin' })),
   );
   return read.flatMap((each) => each?.items ?? []);
+}
+
+/**
+ * Returns the format of the agents of a plugin: Claude Code's, with names of the form `PLUGIN:FOLDER:NAME`, and
+ * without what a plugin must not decide (mode, hooks, servers).
+ */
+function claudePluginFormat(plugin: InstalledPlugin): DefinitionFormat {
+  return {
+    ...claude.agents,
+    locations: { project: [], user: () => [] },
+    async read(file) {
+      const { items, problems } = await claude.agents.read(file);
+      return { items: items.map((agent) => asPluginAgent(agent, plugin)), problems };
+    },
+  };
+}
+
+function asPluginAgent(agent: AgentDefinition, { name, root }: InstalledPlugin): AgentDefinition {
+  const { path } = agent.origin;
+  const folders = relative(join(root, 'agents'), path).split('/').slice(0, -1);
+  const inside = folders.includes('..') ? [] : folders;
+  const renamed = { ...agent, name: [name, ...inside, agent.name].join(':') };
+  if (agent.permissionMode === null) return renamed;
+  const message = `An agent of a plugin cannot ask for a mode (\`${agent.permissionMode}\`); it gets the mode of its parent.`;
+  const { refusesQuestions: _, ...rest } = renamed;
+  return {
+    ...rest,
+    permissionMode: null,
+    mode: null,
+    problems: [...agent.problems, { code: 'plugin-mode', message, path }],
+  };
+}
+
+/** The products that merge several files for the same agent. In all others, only the first file counts. */
+const LAYERED: ReadonlySet<string> = new Set(['opencode', 'codex']);
+
+/**
+ * Adds to each agent what later files of its product deny to an agent of the same name, as the product itself does.
+ * Nothing else in those files counts here. The order stays the same.
+ */
+function mergeLayers(agents: readonly AgentDefinition[]): readonly AgentDefinition[] {
+  const layers = Map.groupBy(
+    agents.filter(({ origin }) => LAYERED.has(origin.vendor)),
+    ({ name, origin }) => `${origin.vendor} ${name.toLowerCase()}`,
+  );
+  const merged = new Map<AgentDefinition, AgentDefinition>();
+  for (const [first, ...others] of layers.values()) {
+    if (first === undefined || others.length === 0) continue;
+    merged.set(first, others.reduce(withDenials, first));
+  }
+  return merged.size === 0 ? agents : agents.map((agent) => merged.get(agent) ?? agent);
+}
+
+type Denials = Pick<AgentDefinition, 'disallowedTools' | 'rules' | 'mode' | 'permissionMode'>;
+
+function withDenials(agent: AgentDefinition, other: AgentDefinition): AgentDefinition {
+  const denials: Denials = {
+    disallowedTools: union(agent.disallowedTools, deniedBy(other)),
+    ...rulesOf(agent, other),
+    // A mode is only taken over if the first file has none.
+    ...(agent.permissionMode === null ? pick(other) : pick(agent)),
+  };
+  const isSame =
+    denials.disallowedTools.length === agent.disallowedTools.length &&
+    JSON.stringify(denials.rules) === JSON.stringify(agent.rules) &&
+    denials.mode === agent.mode;
+  if (isSame) return agent;
+  const message = `${other.origin.path} also defines \`${agent.name}\`: what it denies is denied here, too, and nothing else in it counts.`;
+  const problem = { code: 'layered', message, path: agent.origin.path };
+  return { ...agent, ...denials, problems: [...agent.problems, problem] };
+}
+
+function pick({ mode, permissionMode }: AgentDefinition): Pick<Denials, 'mode' | 'permissionMode'> {
+  return { mode, permissionMode };
+}
+
+function deniedBy({ tools, disallowedTools }: AgentDefinition): readonly string[] {
+  switch (tools.mode) {
+    case 'all':
+      return disallowedTools;
+    case 'deny':
+      return [...disallowedTools, ...tools.names];
+    case 'allow': {
+      const others = TOOL_NAMES.filter((name) => !tools.names.includes(name));
+      const servers = tools.names.some((name) => name.startsWith('mcp__')) ? [] : ['mcp__*'];
+      return [...disallowedTools, ...others, ...servers];
+    }
+    default:
+      return tools.mode satisfies never;
+  }
+}
+
+function rulesOf(agent: AgentDefinition, other: AgentDefinition): Pick<Denials, 'rules'> {
+  const ask = union(agent.rules?.ask ?? [], other.rules?.ask ?? []);
+  const deny = union(agent.rules?.deny ?? [], other.rules?.deny ?? []);
+  return ask.length + deny.length === 0 ? {} : { rules: { ask, deny } };
+}
+
+function union(a: readonly string[], b: readonly string[]): readonly string[] {
+  return [...new Set([...a, ...b])];
 }

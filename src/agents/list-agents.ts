@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
-import type {
-  AgentDefinition,
-  AgentProblem,
-  AgentScope,
-  LimitedTools,
-  ToolSelection,
-} from '../protocol/agent.ts';
-import type { MemoryScope } from '../protocol/memory.ts';
+import type { AgentDefinition, AgentOrigin, AgentProblem } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import { agentId, idClashes } from './agent-id.ts';
+import { agentId, idClashes } from './find-agent.ts';
 import {
   listDefinitions,
   type DiscoveryResult,
@@ -18,30 +11,21 @@ import { withLineFeeds } from './parsing/split-front-matter.ts';
 import type { SkippedPath } from './loader/walk.ts';
 
 /** An agent as `agents list --json` prints it. */
-interface AgentListing extends ListingState {
-  readonly path: string;
-  readonly name: string;
+interface AgentListing
+  extends
+    ListingState,
+    AgentOrigin,
+    Pick<AgentDefinition, 'name' | 'aliases' | 'description' | 'tools' | 'limitedTools'>,
+    Pick<AgentDefinition, 'disallowedTools' | 'permissionMode' | 'memory'> {
   /** The name that people and models type for it, unless a warning says that it means another agent. */
   readonly id: string;
-  readonly aliases: readonly string[];
-  readonly description: string;
-  readonly tools: ToolSelection;
-  /** Tools of which it gets only the calls that these rules cover. Default: none. */
-  readonly limitedTools?: readonly LimitedTools[];
-  readonly disallowedTools: readonly string[];
   readonly model: string | null;
-  /** The mode that the file requests. */
-  readonly permissionMode: string | null;
   /** The mode that it gets. */
   readonly effectiveMode: PermissionMode;
   readonly maxTurns: number | null;
-  /** The scope of its directory of notes. Default: it has none. */
-  readonly memory?: MemoryScope;
   /** The hexadecimal hash of the prompt, with `\n` line ends, trimmed. */
   readonly promptSha256: string;
   readonly warnings: readonly AgentProblem[];
-  readonly scope: AgentScope;
-  readonly vendor: string;
 }
 
 export interface AgentListings {

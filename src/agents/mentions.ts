@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
-import { lookUpAgent } from './find-agent.ts';
+import { lookUpAgent, type AgentList } from './find-agent.ts';
 import { lazy } from '../base/lazy.ts';
 
 /**
@@ -35,10 +35,7 @@ const SENTENCE_MARKS = /[.:-]+$/;
  * `@"display name (agent)"`, by name, id or alias. Any other `@word` is text, as are words in code, in text from
  * stdin, and tags in comments (` * @summary`, `{@link …}`).
  */
-export function mentionedAgents(
-  prompt: string,
-  agents: readonly AgentDefinition[],
-): readonly AgentDefinition[] {
+export function mentionedAgents(prompt: string, agents: AgentList): AgentList {
   if (!prompt.includes('@')) return [];
   const found = new Set<AgentDefinition>();
   for (const [, quoted, word] of prompt
@@ -55,10 +52,7 @@ export function mentionedAgents(
 }
 
 /** Finds the agent as written, otherwise without punctuation at the end of a sentence, otherwise without `agent-`. */
-function agentOfMention(
-  word: string,
-  agents: readonly AgentDefinition[],
-): AgentDefinition | undefined {
+function agentOfMention(word: string, agents: AgentList): AgentDefinition | undefined {
   const bare = word.replace(SENTENCE_MARKS, '');
   for (const name of [word, bare, word.replace(PREFIX, ''), bare.replace(PREFIX, '')]) {
     const agent = lookUpAgent(name, agents);

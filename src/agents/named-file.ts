@@ -4,8 +4,7 @@ import { errorMessage, systemErrorCode } from '../base/errors.ts';
 import { projectRoot } from '../sys/files/project-directories.ts';
 import { detectFormat } from './formats/detect-format.ts';
 import type { FileDefinitions } from './loader/format.ts';
-import { readTextFile, type TextReading } from './loader/read-text.ts';
-import { readReferencedFile } from './loader/referenced-files.ts';
+import { readReferencedFile, readTextFile, type TextReading } from './loader/read-text.ts';
 import { failedFile } from './parsing/fields.ts';
 
 /**

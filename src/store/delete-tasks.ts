@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { isId } from '../base/ids.ts';
-import { removeUnusedBlobs } from './blobs/collect-blobs.ts';
-import { visitBlobReferences } from './blobs/blob-references.ts';
-import { storageError } from './files/storage-error.ts';
+import { visitBlobReferences, removeUnusedBlobs } from './blobs/collect-blobs.ts';
+import { storageError } from './files/file-port.ts';
 import type { StoreParts } from './store-parts.ts';
-import { taskInUseError } from './files/task-ids.ts';
+import { taskInUseError } from './files/task-files.ts';
 
 const DELETED_SUFFIX = '.deleted';
 const MAX_INDEX_TRIES = 200;
@@ -106,11 +105,8 @@ async function removeFromIndex({ index, paths }: StoreParts, ids: ReadonlySet<st
     if (index.remove(ids)) return;
     await sleep(INDEX_WAIT_MS);
   }
-  throw new MusterError(
-    'CONFLICT',
-    `another process keeps ${paths.index} locked: the next deletion or sweep finishes this one`,
-    { retryable: true },
-  );
+  const message = `another process keeps ${paths.index} locked: the next deletion or sweep finishes this one`;
+  throw new MusterError('CONFLICT', message, { retryable: true });
 }
 
 async function listReferencedBlobs(

@@ -2,14 +2,18 @@ import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { isBlobHash, type BlobDirectory } from './blobs/blob-directory.ts';
-import { readImportMark } from './export/import-mark.ts';
-import { storageError } from './files/storage-error.ts';
-import { resolveIdPrefix } from './files/task-ids.ts';
+import { resolveIdPrefix, readImportMark } from './files/task-files.ts';
+import { storageError } from './files/file-port.ts';
 import { listStoredTasks } from './index/list-tasks.ts';
 import { createEventStamper } from './log/event-stamper.ts';
-import { readCreatedEvent, streamLog, visitLog, type EventVisitor } from './log/log-reader.ts';
+import {
+  FileLogTail,
+  readCreatedEvent,
+  streamLog,
+  visitLog,
+  type EventVisitor,
+} from './log/log-reader.ts';
 import type { ScanOptions } from './log/log-scanner.ts';
-import { FileLogTail } from './log/log-tail.ts';
 import { OwnedLogs } from './owned-logs.ts';
 import type { Redact } from './redact/redactor.ts';
 import { createStoreParts, type StoreOptions, type StoreParts } from './store-parts.ts';
@@ -193,7 +197,7 @@ class FileStore implements TaskStore {
     await deleteStoredTasks(this.#parts, ids, this.#closing.signal);
   }
 
-  async *exportTree(rootId: string): AsyncGenerator<string, void, undefined> {
+  async *exportTree(rootId: string): AsyncIterable<string> {
     const { exportTree } = await import('./export/export-tree.ts');
     this.#parts.outputQueue.flush();
     yield* exportTree(this.#parts, rootId);

@@ -6,21 +6,23 @@ import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
+import { hashContent } from '../sys/files/read-file.ts';
 import { blobNotFoundError, checkBlobHash } from './blobs/blob-directory.ts';
 import { nodeFiles } from './files/node-files.ts';
-import { createProcessPort, type ProcessPort } from './locks/process-identity.ts';
-import type { Redact } from './redact/redactor.ts';
-import { MemoryTaskLog, type TaskRecord } from './memory-task-log.ts';
-import { createEventStamper, type EventStamper } from './log/event-stamper.ts';
-import { compareNewestFirst, getDisplayStatus } from './log/task-summary.ts';
-import { isSpillFile, getSpillFileName, getSpillFileTask } from './files/task-files.ts';
 import {
   checkTaskId,
   resolveIdPrefix,
   taskInUseError,
   taskNotFoundError,
   taskExistsError,
-} from './files/task-ids.ts';
+  isSpillFile,
+  getSpillFileName,
+  getSpillFileTask,
+} from './files/task-files.ts';
+import { createProcessPort, type ProcessPort } from './locks/process-identity.ts';
+import { createEventStamper, type EventStamper } from './log/event-stamper.ts';
+import { compareNewestFirst, getDisplayStatus, addToSummary } from './log/task-summary.ts';
+import type { Redact } from './redact/redactor.ts';
 import type {
   BlobOptions,
   LogProblem,
@@ -30,7 +32,6 @@ import type {
   TaskStore,
   TaskSummary,
 } from './task-store.ts';
-import { hashContent } from '../sys/files/read-file.ts';
 
 export interface MemoryStoreOptions {
   readonly clock?: Clock;
@@ -234,7 +235,7 @@ class MemoryStore implements TaskStore {
   }
 
   // oxlint-disable-next-line require-yield -- it only throws
-  async *exportTree(rootId: string): AsyncGenerator<string, void, undefined> {
+  async *exportTree(rootId: string): AsyncIterable<string> {
     this.#getTask(rootId);
     throw notStoredError('exported');
   }
@@ -286,19 +287,66 @@ class MemoryStore implements TaskStore {
 }
 
 function notStoredError(action: string): MusterError {
-  return new MusterError(
-    'INVALID_PARAM',
-    `tasks cannot be ${action} without a data directory: leave out --no-log, or open the data directory with { create: true }`,
-  );
+  const message = `tasks cannot be ${action} without a data directory: leave out --no-log, or open the data directory with { create: true }`;
+  return new MusterError('INVALID_PARAM', message);
 }
 
-async function* iterateFrom(
-  events: readonly TaskEvent[],
-  fromSeq: number,
-): AsyncGenerator<TaskEvent, void, undefined> {
+async function* iterateFrom(events: readonly TaskEvent[], from: number): AsyncIterable<TaskEvent> {
   const end = events.length;
-  for (let seq = Math.max(0, fromSeq); seq < end; seq += 1) {
+  for (let seq = Math.max(0, from); seq < end; seq += 1) {
     const event = events[seq];
     if (event !== undefined) yield event;
+  }
+}
+
+/** A task that is kept in memory. */
+interface TaskRecord {
+  readonly events: TaskEvent[];
+  summary: TaskSummary | undefined;
+  epoch: number;
+  owner: TaskLog | undefined;
+}
+
+/** The log of a task in memory, as its owner uses it. */
+class MemoryTaskLog implements TaskLog {
+  readonly id: string;
+  readonly epoch: number;
+  readonly opening: readonly TaskEvent[];
+  readonly #record: TaskRecord;
+  readonly #stamp: EventStamper;
+  #closed = false;
+
+  constructor(id: string, record: TaskRecord, stamp: EventStamper, opening: readonly EventBody[]) {
+    this.id = id;
+    this.#record = record;
+    this.#stamp = stamp;
+    this.epoch = record.epoch + 1;
+    this.opening = this.append(opening);
+    record.epoch = this.epoch;
+    record.owner = this;
+  }
+
+  append(bodies: readonly EventBody[]): readonly TaskEvent[] {
+    if (this.#closed) {
+      throw new MusterError('INTERNAL_ERROR', `the log of task ${this.id} is closed`);
+    }
+    const record = this.#record;
+    const position = { task: this.id, epoch: this.epoch, seq: record.events.length };
+    const events = this.#stamp(bodies, position).map(({ event }) => event);
+    for (const event of events) {
+      record.events.push(event);
+      record.summary = addToSummary(record.summary, event);
+    }
+    return events;
+  }
+
+  sync(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#record.owner = undefined;
   }
 }

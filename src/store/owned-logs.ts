@@ -10,14 +10,14 @@ import {
 import { repairLog, moveLogAside } from './log/log-repair.ts';
 import { formatLogHeader, type ScanOptions } from './log/log-scanner.ts';
 import type { EventStamper } from './log/event-stamper.ts';
-import { storageError } from './files/storage-error.ts';
+import { storageError } from './files/file-port.ts';
 import type { StoreParts } from './store-parts.ts';
 import {
   locateMissingSpec,
   taskInUseError,
   taskExistsError,
   missingSpecError,
-} from './files/task-ids.ts';
+} from './files/task-files.ts';
 import type { TaskLog, TaskSummary } from './task-store.ts';
 
 /** The logs that this process owns. A log has at most one owner at a time, in all processes. */

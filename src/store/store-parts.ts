@@ -1,18 +1,18 @@
 import { systemClock, type Clock } from '../base/clock.ts';
+import { readOpenFileLimit } from '../sys/processes/open-file-limit.ts';
 import { BlobDirectory } from './blobs/blob-directory.ts';
 import { getDataPaths, prepareDataDirectory, type DataPaths } from './files/data-dir.ts';
 import { DescriptorCache } from './files/descriptor-cache.ts';
 import type { FilePort } from './files/file-port.ts';
 import { nodeFiles } from './files/node-files.ts';
-import { OwnerLocks } from './locks/owner-locks.ts';
-import { OutputQueue } from './log/output-queue.ts';
-import { createProcessPort, type ProcessPort } from './locks/process-identity.ts';
-import { LogProblemReporter } from './log/problem-reporter.ts';
-import type { Redact } from './redact/redactor.ts';
 import { SyncQueue } from './files/sync-queue.ts';
 import { TaskFiles } from './files/task-files.ts';
 import { TaskIndex } from './index/task-index.ts';
-import { readOpenFileLimit } from '../sys/processes/open-file-limit.ts';
+import { OwnerLocks } from './locks/owner-locks.ts';
+import { createProcessPort, type ProcessPort } from './locks/process-identity.ts';
+import { OutputQueue } from './log/output-queue.ts';
+import type { Redact } from './redact/redactor.ts';
+import type { LogProblem } from './task-store.ts';
 
 /** The parts of a store on disk. */
 export interface StoreParts {
@@ -101,4 +101,39 @@ export function createStoreParts(options: StoreOptions): StoreParts {
     index: new TaskIndex(files, locks, paths.index, descriptors),
     problemReporter: new LogProblemReporter(options.onProblem ?? (() => {})),
   };
+}
+
+/** The number of problems that a store reports, so that a badly damaged disk does not fill the screen. */
+const MAX_REPORTS = 100;
+
+/** Reports problems of logs to the user of the store, each problem once and in one line. */
+class LogProblemReporter {
+  readonly #onProblem: (line: string) => void;
+  readonly #reported = new Set<string>();
+
+  constructor(onProblem: (line: string) => void) {
+    this.#onProblem = onProblem;
+  }
+
+  /** Reports a problem in the log at `path`. */
+  add(path: string, { line, message }: Pick<LogProblem, 'line' | 'message'>): void {
+    this.#report(`${path}:${line}`, message);
+  }
+
+  /** Reports that the log at `path` cannot be read. */
+  addUnreadable(path: string, message: string): void {
+    this.#report(path, message);
+  }
+
+  #report(location: string, message: string): void {
+    // The first report about a line says what is lost. Later ones only repeat its consequences.
+    if (this.#reported.has(location) || this.#reported.size > MAX_REPORTS) return;
+    this.#reported.add(location);
+    const isLast = this.#reported.size > MAX_REPORTS;
+    this.#onProblem(
+      isLast
+        ? `more than ${MAX_REPORTS} problems in logs; the rest is not listed`
+        : `${location}: ${message}`,
+    );
+  }
 }

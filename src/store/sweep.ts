@@ -2,20 +2,15 @@ import { join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { MusterError } from '../base/errors.ts';
 import { isId } from '../base/ids.ts';
+import { isJsonObject } from '../base/json.ts';
+import { parseJsonLine } from '../base/jsonl.ts';
 import { listBlobs, removeUnusedBlobs } from './blobs/collect-blobs.ts';
 import { finishDeletions, lockTasks, removeLockedTasks } from './delete-tasks.ts';
-import { storageError } from './files/storage-error.ts';
+import { storageError, readFileIfExists, writeViaDraft, type FilePort } from './files/file-port.ts';
 import { getSpillFileTask } from './files/task-files.ts';
 import type { IndexContents } from './index/task-index.ts';
 import { readCreatedEvent } from './log/log-reader.ts';
 import type { StoreParts } from './store-parts.ts';
-import {
-  isSweepUnneeded,
-  isWithinDay,
-  readSweepRecord,
-  writeSweepRecord,
-  type SweepRecord,
-} from './sweep-record.ts';
 import type { StoreSweepOptions, TaskSummary } from './task-store.ts';
 
 const DAY_MS = 86_400_000;
@@ -247,4 +242,47 @@ function removeOrphan({ files, locks, tasks }: StoreParts, id: string): boolean 
   } finally {
     locks.release(lock);
   }
+}
+
+const RECORD_VERSION = 1;
+
+/** The result of the last sweep, by which the next ones see that there is nothing to do. Milliseconds since the epoch. */
+interface SweepRecord {
+  /** The time of the sweep. */
+  readonly at: number;
+  /** The time of the oldest tree that was not deleted: nothing has expired up to this time. */
+  readonly oldest: number;
+  /** The time at which unused blobs were last removed. */
+  readonly collected: number;
+}
+
+/** Checks whether the record shows that a sweep would find nothing to do. */
+function isSweepUnneeded(
+  record: SweepRecord | undefined,
+  options: { readonly endedBefore: number; readonly now: number },
+): boolean {
+  return (
+    record !== undefined &&
+    isWithinDay(record.at, options.now) &&
+    options.endedBefore <= record.oldest
+  );
+}
+
+/** Checks whether `at` is less than a day ago. A time in the future, after the clock was set back, counts as long ago. */
+function isWithinDay(at: number, now: number): boolean {
+  return at <= now && now - at < DAY_MS;
+}
+
+/** Reads the record; undefined if it does not exist or cannot be used. */
+function readSweepRecord(files: FilePort, path: string): SweepRecord | undefined {
+  const value = parseJsonLine(readFileIfExists(files, path)?.toString('utf8') ?? '');
+  if (!isJsonObject(value) || value['v'] !== RECORD_VERSION) return undefined;
+  const { at, oldest, collected } = value;
+  const isValid =
+    typeof at === 'number' && typeof oldest === 'number' && typeof collected === 'number';
+  return isValid ? { at, oldest, collected } : undefined;
+}
+
+function writeSweepRecord(files: FilePort, path: string, record: SweepRecord): void {
+  writeViaDraft(files, path, Buffer.from(JSON.stringify({ v: RECORD_VERSION, ...record })));
 }

@@ -1,24 +1,21 @@
 import type { AnyTool } from '../protocol/tool.ts';
 import { bashTool } from './bash/bash.ts';
-import { editTool } from './edit/edit.ts';
+import { multiEditTool, editTool } from './edit/edit.ts';
 import { globTool } from './glob/glob.ts';
 import { grepTool } from './grep/grep.ts';
 import { codeSearchTool } from './code-search/code-search.ts';
 import { lsTool } from './ls.ts';
 import { MEMORY_TOOL_SET } from './memory/memory-tools.ts';
-import { multiEditTool } from './edit/multi-edit.ts';
 import { readTool } from './read/read.ts';
 import { todoWriteTool } from './todo-write.ts';
 import { writeTool } from './write.ts';
 import { base64DecodeTool, base64EncodeTool } from './utility/base64.ts';
-import { currentTimeTool } from './utility/current-time.ts';
+import { sleepTool, currentTimeTool } from './utility/current-time.ts';
 import { deleteFileTool } from './utility/files/delete-file.ts';
 import { fileInfoTool } from './utility/files/file-info.ts';
 import { getEnvTool, setEnvTool } from './utility/environment.ts';
-import { jsonParseTool } from './utility/json/json-parse.ts';
-import { jsonStringifyTool } from './utility/json/json-stringify.ts';
+import { jsonStringifyTool, jsonParseTool } from './utility/json/json-parse.ts';
 import { moveFileTool } from './utility/files/move-file.ts';
-import { sleepTool } from './utility/sleep.ts';
 
 /** Small tools that no agent has by default: a definition asks for them by name. */
 const UTILITY_TOOLS: readonly AnyTool[] = [

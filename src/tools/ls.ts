@@ -1,14 +1,13 @@
-import { lstatSync, opendirSync, readlinkSync, type Dirent } from 'node:fs';
+import { lstatSync, readlinkSync, type Dirent } from 'node:fs';
 import { NO_ACCESS } from '../protocol/permission.ts';
 import { plural } from '../base/text.ts';
+import { directoryEntries } from '../sys/files/directory-names.ts';
 import { describeFileType } from '../sys/files/file-errors.ts';
 import type { HeldDirectory } from '../sys/files/held-directory.ts';
 import { withHeldDirectory } from '../sys/files/open-in-roots.ts';
 import { toAbsolutePath, displayName, displayPath } from '../sys/files/paths.ts';
-import { defineTool } from './shared/define-tool.ts';
-import { DIRECTORY, DIRECTORY_ALIASES } from './shared/common-arguments.ts';
-import { fitLines } from './shared/output.ts';
-import { WithheldCounter } from './shared/withheld-counter.ts';
+import { DIRECTORY, DIRECTORY_ALIASES, defineTool } from './shared/define-tool.ts';
+import { WithheldCounter, fitLines } from './shared/output.ts';
 import { addPathSuggestion } from './shared/path-suggestions.ts';
 
 /** The most entries that are read, and the most that are shown. */
@@ -75,14 +74,9 @@ function entryPath(entry: Dirent): string {
 
 function firstEntries(path: string): { readonly entries: Dirent[]; readonly more: boolean } {
   const entries: Dirent[] = [];
-  const opened = opendirSync(path);
-  try {
-    for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
-      if (entries.length === MAX_ENTRIES) return { entries, more: true };
-      entries.push(entry);
-    }
-  } finally {
-    opened.closeSync();
+  for (const entry of directoryEntries(path)) {
+    if (entries.length === MAX_ENTRIES) return { entries, more: true };
+    entries.push(entry);
   }
   return { entries, more: false };
 }

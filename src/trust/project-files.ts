@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import { firstDirectoryNames } from '../sys/files/directory-names.ts';
 import { PROJECT_MEMORY_DIRECTORIES } from '../sys/files/memory-directories.ts';
 import type { ProjectFileKind, ProjectFileRequest } from '../sys/files/project-file.ts';
-import { INDEX_NAME } from '../tools/memory/index-file.ts';
 import { projectClaudeFiles } from '../config/claude-files.ts';
 import { MAX_SETTINGS_BYTES } from '../config/settings-file.ts';
 import { findConfigFiles, type UserEnvironment } from '../config/paths.ts';
-import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
+import { INDEX_NAME, DIRECTORY_BYTES } from '../tools/memory/notes.ts';
 import {
   agentEffects,
   definitionEffects,
@@ -15,7 +14,7 @@ import {
 } from './definition-effects.ts';
 import type { FileEffects } from './file-effects.ts';
 import { SKILLS, TEMPLATES, AGENTS } from '../agents/kinds.ts';
-import type { DefinitionKind } from '../agents/loader/kind.ts';
+import type { DefinitionKind } from '../agents/loader/format.ts';
 import { listDefinitionFiles } from '../agents/loader/list-files.ts';
 import { MAX_DEFINITION_BYTES } from '../agents/loader/read-text.ts';
 import { createSearchContext, type SearchContext } from '../agents/loader/search-context.ts';

@@ -2,7 +2,7 @@ import { MusterError } from '../base/errors.ts';
 import { openApprovalList, type ApprovalReaderOptions } from './state-list.ts';
 import { entryKey, TRUSTED_FILES, type TrustEntry } from './trust-store.ts';
 import { dirname } from 'node:path';
-import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
+import { DIRECTORY_BYTES } from '../tools/memory/notes.ts';
 import {
   TRUST_ALL,
   TRUST_NOTHING,

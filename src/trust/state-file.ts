@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { getDataPaths, prepareDataDirectory, checkDataDirectory } from '../store/files/data-dir.ts';
-import { writeAllBytes } from '../store/files/file-port.ts';
+import { storageError, writeAllBytes } from '../store/files/file-port.ts';
 import { nodeFiles } from '../store/files/node-files.ts';
 import { OwnerLocks } from '../store/locks/owner-locks.ts';
 import { createProcessPort } from '../store/locks/process-identity.ts';
-import { storageError } from '../store/files/storage-error.ts';
 import { readWithLimit } from '../sys/files/read-at-most.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;

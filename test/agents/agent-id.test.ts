@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { agentId, idClashes, callableNames } from '../../src/agents/agent-id.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
-import { findAgent } from '../../src/agents/find-agent.ts';
+import { agentId, idClashes, callableNames, findAgent } from '../../src/agents/find-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 
 function agentOf(name: string, path = '/agents/some-file.agent.md'): AgentDefinition {

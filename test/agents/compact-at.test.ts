@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { muster } from '../../src/agents/formats/muster/vendor.ts';
+import { muster } from '../../src/agents/formats/vendors.ts';
 
 async function read(value: string) {
   const text = `---\nname: a\ndescription: b\ncompact-at: ${value}\n---\nWork.\n`;

@@ -1,5 +1,5 @@
 import { loadBuiltinAgents } from '../../src/agents/builtin.ts';
-import { muster } from '../../src/agents/formats/muster/vendor.ts';
+import { muster } from '../../src/agents/formats/vendors.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-import { claude } from '../../src/agents/formats/claude/vendor.ts';
+import { claude } from '../../src/agents/formats/vendors.ts';
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { listAgents } from '../../src/agents/list-agents.ts';

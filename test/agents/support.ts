@@ -1,4 +1,4 @@
-import { opencode } from '../../src/agents/formats/opencode/vendor.ts';
+import { opencode } from '../../src/agents/formats/vendors.ts';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

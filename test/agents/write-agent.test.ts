@@ -1,5 +1,4 @@
-import { claude } from '../../src/agents/formats/claude/vendor.ts';
-import { muster } from '../../src/agents/formats/muster/vendor.ts';
+import { claude, muster } from '../../src/agents/formats/vendors.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { agentFileName, writeAgent } from '../../src/agents/write-agent.ts';

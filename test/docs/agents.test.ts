@@ -1,5 +1,4 @@
-import { AGENT_VENDORS } from '../../src/agents/formats/vendors.ts';
-import { muster } from '../../src/agents/formats/muster/vendor.ts';
+import { muster, AGENT_VENDORS } from '../../src/agents/formats/vendors.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';

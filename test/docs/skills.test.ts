@@ -1,6 +1,6 @@
 import { SKILLS } from '../../src/agents/kinds.ts';
 import { createSearchContext } from '../../src/agents/loader/search-context.ts';
-import { searchPaths } from '../../src/agents/loader/search-paths.ts';
+import { searchPaths } from '../../src/agents/loader/list-files.ts';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 import { findPromptFiles } from '../../src/trust/list-files.ts';
-import { opencode } from '../../src/agents/formats/opencode/vendor.ts';
+import { opencode } from '../../src/agents/formats/vendors.ts';
 import { expect, test } from 'vitest';
 import { agentEffects, definitionEffects } from '../../src/trust/definition-effects.ts';
 

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { parseJsonLine } from '../../base/jsonl.ts';
 import { truncate } from '../../base/text.ts';
 import { EFFORTS, type AgentDefinition, type Effort } from '../../protocol/agent.ts';
 import { MEMORY_SCOPES } from '../../protocol/memory.ts';
-import { withoutControls } from './clean-text.ts';
-import type { Field } from '../parsing/fields.ts';
+import { withoutControls, type Field } from '../parsing/fields.ts';
 import { withLineFeeds } from '../parsing/split-front-matter.ts';
 import type { FieldReader } from './field-reader.ts';
 import { lazy } from '../../base/lazy.ts';
@@ -42,6 +42,23 @@ export function takeFirstField(reader: FieldReader, names: readonly string[]): F
   return undefined;
 }
 
+/**
+ * Reads a field by the first of its names that the file uses. A value for which `read` returns undefined is reported
+ * with the code and the message. Undefined: the field is absent, or it has no valid value.
+ */
+export function readField<T>(
+  reader: FieldReader,
+  names: readonly string[],
+  read: (value: JsonValue) => T | undefined,
+  [code, message]: readonly [code: string, message: string],
+): T | undefined {
+  const field = takeFirstField(reader, names);
+  if (field === undefined || field.value === null) return undefined;
+  const value = read(field.value);
+  if (value === undefined) reader.warn(code, message, field.line);
+  return value;
+}
+
 /** Matches a visible character: not a space, and not one that only joins, turns or hides other characters. */
 const VISIBLE_ASCII = /[!-~]/;
 const VISIBLE = lazy(() => /[^\p{Z}\p{C}\p{M}\p{DI}\u2800]/u);
@@ -58,10 +75,8 @@ export function visibleNameOf(value: JsonValue | undefined): string | undefined 
 export function readName(reader: FieldReader, fallback: string): string {
   const declared = visibleNameOf(reader.take('name')?.value);
   if (declared !== undefined) return declared;
-  reader.warn(
-    'name-from-filename',
-    `There is no \`name\`; its name is \`${fallback}\`, from the name of its file.`,
-  );
+  const message = `There is no \`name\`; its name is \`${fallback}\`, from the name of its file.`;
+  reader.warn('name-from-filename', message);
   return fallback;
 }
 
@@ -109,38 +124,37 @@ const EFFORT_WORDS: ReadonlyMap<string, Effort> = new Map<string, Effort>([
 export const EFFORT_FIELDS = ['effort', 'reasoning-effort', 'model-reasoning-effort', 'thinking'];
 
 export function readEffort(reader: FieldReader): Pick<AgentDefinition, 'effort'> {
-  const field = takeFirstField(reader, EFFORT_FIELDS);
-  if (field === undefined || field.value === null) return {};
-  const effort = EFFORT_WORDS.get(singleLineOf(field.value)?.toLowerCase() ?? '');
-  if (effort !== undefined) return { effort };
+  const wordOf = (value: JsonValue) => EFFORT_WORDS.get(singleLineOf(value)?.toLowerCase() ?? '');
   const message = `\`effort\` must be ${EFFORTS.join(', ')}; it is ignored.`;
-  reader.warn('invalid-effort', message, field.line);
-  return {};
+  const effort = readField(reader, EFFORT_FIELDS, wordOf, ['invalid-effort', message]);
+  return effort === undefined ? {} : { effort };
 }
 
 /** Takes a field that must be true or false. Undefined: it is absent, or it has another value, which is reported. */
 export function takeBoolean(reader: FieldReader, name: string): boolean | undefined {
+  const message = `\`${name}\` must be true or false; it is ignored.`;
+  return readField(reader, [name], readBoolean, ['invalid-flag', message]);
+}
+
+/**
+ * Takes a flag that narrows what may be done. Any value other than a clear `false` may have been meant as true, so it
+ * counts as true and is reported.
+ */
+export function takeNarrowingFlag(reader: FieldReader, name: string, code: string): boolean {
   const field = reader.take(name);
-  if (field === undefined || field.value === null) return undefined;
+  if (field === undefined || field.value === null) return false;
   const flag = readBoolean(field.value);
-  if (flag === undefined) {
-    reader.warn('invalid-flag', `\`${name}\` must be true or false; it is ignored.`, field.line);
-  }
-  return flag;
+  if (flag !== undefined) return flag;
+  reader.warn(code, `\`${name}\` must be true or false; it counts as true.`, field.line);
+  return true;
 }
 
 /** Reads whether the agent runs in the background when a call does not say. */
 export function readBackground(reader: FieldReader): Pick<AgentDefinition, 'background'> {
-  const field = takeFirstField(reader, ['background', 'is-background']);
-  if (field === undefined || field.value === null) return {};
-  const background = readBoolean(field.value);
-  if (background !== undefined) return background ? { background } : {};
-  reader.warn(
-    'invalid-background',
-    '`background` must be true or false; it is ignored.',
-    field.line,
-  );
-  return {};
+  const names = ['background', 'is-background'];
+  const message = '`background` must be true or false; it is ignored.';
+  const background = readField(reader, names, readBoolean, ['invalid-background', message]);
+  return background === true ? { background } : {};
 }
 
 /** Reads a boolean, which is a text where broken YAML was read line by line. Undefined: it is none. */
@@ -181,11 +195,11 @@ export function readInitialPrompt(reader: FieldReader): Pick<AgentDefinition, 'i
 const COLOR = /^(?:[A-Za-z]{1,20}|#[0-9A-Fa-f]{3,8})$/;
 
 export function readColor(reader: FieldReader): Pick<AgentDefinition, 'color'> {
-  const field = reader.take('color');
-  if (field === undefined || field.value === null) return {};
-  if (typeof field.value === 'string' && COLOR.test(field.value)) return { color: field.value };
-  reader.warn('invalid-color', '`color` must be a name or `#rrggbb`; it is ignored.', field.line);
-  return {};
+  const colorOf = (value: JsonValue) =>
+    typeof value === 'string' && COLOR.test(value) ? value : undefined;
+  const message = '`color` must be a name or `#rrggbb`; it is ignored.';
+  const color = readField(reader, ['color'], colorOf, ['invalid-color', message]);
+  return color === undefined ? {} : { color };
 }
 
 /** Merges the rules from two parts of a file, without duplicates. */
@@ -208,20 +222,9 @@ export function readOutputSchemaField(
 ): Pick<AgentDefinition, 'outputSchema'> {
   if (field === undefined || field.value === null) return {};
   const { value, line } = field;
-  const schema = typeof value === 'string' ? parsed(value) : value;
+  const schema = typeof value === 'string' ? parseJsonLine(value) : value;
   if (isJsonObject(schema)) return { outputSchema: schema };
-  const message =
-    'The schema of its answers must be a map, or the text of a JSON object; it is ignored.';
+  const message = `The schema of its answers must be a map, or the text of a JSON object; it is ignored.`;
   reader.warn('invalid-output-schema', message, line);
   return {};
-}
-
-function parsed(text: string): JsonValue {
-  try {
-    const value: JsonValue = JSON.parse(text);
-    return value;
-  } catch {
-    // The caller reports that it is a text.
-    return text;
-  }
 }

@@ -1,6 +1,5 @@
 import type { AgentProblem } from '../../protocol/agent.ts';
-import type { Field, FieldProblem, Fields } from '../parsing/fields.ts';
-import { shownMessage } from './clean-text.ts';
+import { shownMessage, type Field, type FieldProblem, type Fields } from '../parsing/fields.ts';
 
 /** The most problems that are reported for one file: a file full of mistakes must not fill the memory or the screen. */
 const MAX_PROBLEMS = 100;

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentLimits } from '../../protocol/agent.ts';
 import { LIMITS, OPTIONAL_TASK_LIMITS } from '../../protocol/limits.ts';
+import type { SourceLine } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
 import { singleLineOf } from './common.ts';
 
@@ -79,10 +80,8 @@ function readPositive(
   return positive(reader, { name, value: field.value, line: field.line, whole });
 }
 
-function positive(
-  reader: FieldReader,
-  { name, value, line, whole }: NumberField,
-): number | undefined {
+function positive(reader: FieldReader, field: NumberField): number | undefined {
+  const { name, value, line, whole } = field;
   const number = Number(singleLineOf(value));
   const isFit = whole ? Number.isSafeInteger(number) : Number.isFinite(number);
   if (isFit && number > 0) return number;
@@ -94,6 +93,6 @@ function positive(
 interface NumberField {
   readonly name: string;
   readonly value: JsonValue;
-  readonly line: number | undefined;
+  readonly line: SourceLine;
   readonly whole: boolean;
 }

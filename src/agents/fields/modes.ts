@@ -2,7 +2,7 @@ import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Field } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
-import { readBoolean, singleLineOf } from './common.ts';
+import { singleLineOf, takeNarrowingFlag } from './common.ts';
 
 /** The permission mode that a vendor's name for a mode requests. */
 interface RequestedMode {
@@ -27,9 +27,9 @@ const COMMON: readonly (readonly [string, RequestedMode])[] = [
   ['bypassPermissions', { permissionMode: 'bypassPermissions', mode: 'autonomous' }],
 ];
 
-const PLAN = { permissionMode: 'plan', mode: 'plan' } as const;
-const EDITS = { permissionMode: 'acceptEdits', mode: 'acceptEdits' } as const;
-const BYPASS = { permissionMode: 'bypassPermissions', mode: 'autonomous' } as const;
+const PLAN: RequestedMode = { permissionMode: 'plan', mode: 'plan' };
+const EDITS: RequestedMode = { permissionMode: 'acceptEdits', mode: 'acceptEdits' };
+const BYPASS: RequestedMode = { permissionMode: 'bypassPermissions', mode: 'autonomous' };
 
 /** In Claude Code, `dontAsk` refuses every call that would ask, so the calls that run are those that run in `default`. */
 export const CLAUDE_MODES: ModeNames = new Map<string, RequestedMode>([
@@ -60,9 +60,6 @@ const SANDBOX_MODES: ModeNames = new Map<string, RequestedMode>([
   ['danger-full-access', BYPASS],
 ]);
 
-/** The mode of `readonly: true` in Cursor. */
-const READ_ONLY: RequestedMode = PLAN;
-
 type ModeFields = Pick<AgentDefinition, 'permissionMode' | 'mode' | 'refusesQuestions'>;
 
 /** The fields in which vendors say what an agent may do without asking. */
@@ -78,7 +75,8 @@ export function readMode(reader: FieldReader, words: ModeNames): ModeFields {
     requestedMode(reader, reader.take('permission-mode'), words),
     requestedMode(reader, reader.take('approval-mode'), APPROVAL_MODES),
     requestedMode(reader, reader.take('sandbox-mode'), SANDBOX_MODES),
-    readOnlyMode(reader, reader.take('readonly')),
+    // Cursor's `readonly: true`.
+    takeNarrowingFlag(reader, 'readonly', 'invalid-permission-mode') ? PLAN : undefined,
   ].filter((request) => request !== undefined);
   const [first] = requests;
   if (first === undefined) return { permissionMode: null, mode: null };
@@ -119,16 +117,4 @@ function requestedMode(
 function narrowestOf(value: string, words: ModeNames): PermissionMode {
   const modes = value.split(/[\s,|]+/).map((each) => words.get(each)?.mode);
   return modes.includes('plan') ? 'plan' : 'default';
-}
-
-/** Any value other than a clear `false` may have been meant as `true`. */
-function readOnlyMode(reader: FieldReader, field: Field | undefined): ModeRequest | undefined {
-  if (field === undefined || field.value === null) return undefined;
-  const isReadOnly = readBoolean(field.value);
-  if (isReadOnly === false) return undefined;
-  if (isReadOnly === undefined) {
-    const message = '`readonly` must be true or false; it counts as true.';
-    reader.warn('invalid-permission-mode', message, field.line);
-  }
-  return READ_ONLY;
 }

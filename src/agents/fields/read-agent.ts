@@ -57,19 +57,13 @@ export type SharedFields = Omit<AgentDefinition, 'origin' | 'extra' | 'problems'
 
 /** The fields that have an effect for every vendor, because people convert files from one vendor's format to another's. */
 const SHARED_FIELDS = [
-  'name',
-  'aliases',
-  'description',
+  ...(
+    'name aliases description model background is-background skills memory ' +
+    'initial-prompt color'
+  ).split(' '),
   ...TOOL_FIELDS,
-  'model',
   ...MODE_FIELDS,
   ...EFFORT_FIELDS,
-  'background',
-  'is-background',
-  'skills',
-  'memory',
-  'initial-prompt',
-  'color',
 ];
 
 /** Matches the names of documents that lie next to agents. */

@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
 import { expandToolWord } from '../../protocol/tool-aliases.ts';
-import type { Field } from '../parsing/fields.ts';
-import { shownMessage } from './clean-text.ts';
+import { shownMessage, type Field, type SourceLine } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
 import { takeFirstField } from './common.ts';
 import {
+  splitSpecifier,
+  splitToolList,
   readToolDenials,
   readToolGrants,
   type DeniedTools,
   type GrantedTools,
 } from './tool-grants.ts';
-import { splitSpecifier, splitToolList } from './tool-lists.ts';
 
 const ALL_TOOLS: ToolSelection = { mode: 'all', names: [] };
 const NO_TOOLS: ToolSelection = { mode: 'allow', names: [] };
@@ -58,7 +58,7 @@ function readTools(reader: FieldReader): Allowed {
 }
 
 /** Reads the form `{mode, allow, deny}`. Without a `mode`, the list that is present decides. */
-function readToolMap(reader: FieldReader, map: JsonObject, line: number | undefined): Allowed {
+function readToolMap(reader: FieldReader, map: JsonObject, line: SourceLine): Allowed {
   const unread = (name: string): Allowed => unreadable(reader, name, line);
   const mode = map['mode'] ?? (map['allow'] === undefined ? 'denylist' : 'allowlist');
   const denied = deniedTools(reader, { value: map['deny'] ?? [], line });
@@ -86,11 +86,7 @@ function isSwitches(map: JsonObject): boolean {
 }
 
 /** Reads opencode's form `{write: false}`. A tool that is not named stays, so only `false` has an effect. */
-function readSwitches(
-  reader: FieldReader,
-  switches: JsonObject,
-  line: number | undefined,
-): Allowed {
+function readSwitches(reader: FieldReader, switches: JsonObject, line: SourceLine): Allowed {
   const off = Object.keys(switches).filter((name) => switches[name] === false);
   if (off.length === 0) return { tools: ALL_TOOLS };
   const on = Object.keys(switches).filter((name) => name !== '*' && switches[name] === true);
@@ -151,7 +147,7 @@ function delegatesOf(word: string): readonly string[] | undefined {
 function withoutTools(
   reader: FieldReader,
   words: readonly string[],
-  line: number | undefined,
+  line: SourceLine,
 ): Pick<AgentDefinition, 'unusable'> {
   if (words.length === 0) {
     reader.warn('no-tools', 'The list of tools is empty: the agent has no tools.', line);
@@ -167,11 +163,7 @@ function deniedTools(reader: FieldReader, { value, line }: Field): DeniedTools |
   return words === undefined ? undefined : readToolDenials(reader, words, line);
 }
 
-function everyTool(
-  reader: FieldReader,
-  names: readonly string[],
-  line: number | undefined,
-): ToolSelection {
+function everyTool(reader: FieldReader, names: readonly string[], line: SourceLine): ToolSelection {
   const others = names.filter((name) => name !== '*');
   if (others.length > 0) {
     const message = `\`*\` means the core set; next to it, these names have no effect: ${others.join(', ')}.`;
@@ -180,7 +172,7 @@ function everyTool(
   return ALL_TOOLS;
 }
 
-function unreadable(reader: FieldReader, name: string, line: number | undefined): Allowed {
+function unreadable(reader: FieldReader, name: string, line: SourceLine): Allowed {
   const unusable = `${name} cannot be read, so the agent has no tools. Write \`Read, Grep\`, a list of names, or \`{mode: allowlist, allow: [Read]}\`.`;
   reader.warn('invalid-tools', unusable, line);
   return { tools: NO_TOOLS, unusable };

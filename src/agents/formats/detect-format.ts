@@ -1,22 +1,20 @@
-import { isMarkdown, type DefinitionFormat } from '../loader/format.ts';
-import type { Identified } from '../loader/kind.ts';
+import { type Identified, isMarkdown, type DefinitionFormat } from '../loader/format.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { AgentVendor } from './vendor.ts';
-import { AGENT_VENDORS } from './vendors.ts';
+import { AGENT_VENDORS, type AgentVendor } from './vendors.ts';
 
 const VENDOR_OF_DIRECTORY: ReadonlyMap<string, AgentVendor> = new Map(
   AGENT_VENDORS.flatMap((vendor) =>
-    (vendor.detection?.directories ?? []).map((name) => [name, vendor] as const),
+    vendor.detection.directories.map((name) => [name, vendor] as const),
   ),
 );
 
 /** Vendors with fields of their own in the front matter, in the order in which these are tested. */
 const WITH_OWN_FIELDS = AGENT_VENDORS.filter(
-  ({ detection }) => detection?.frontMatter !== undefined,
+  ({ detection }) => detection.frontMatter !== undefined,
 ).toSorted((a, b) => testRank(a) - testRank(b));
 
 function testRank({ detection }: AgentVendor): number {
-  return detection?.isTestedLast === true ? 1 : 0;
+  return detection.isTestedLast === true ? 1 : 0;
 }
 
 const VENDOR_OF_NAME: ReadonlyMap<string, AgentVendor> = new Map(
@@ -49,7 +47,7 @@ export function detectFormat(path: string, text: string, root = ''): DefinitionF
     accepted(named) ??
     accepted(VENDOR_OF_NAME.get('claude')) ??
     accepted(
-      AGENT_VENDORS.find((each) => accepted(each) !== undefined && each.detection?.isAgent?.(text)),
+      AGENT_VENDORS.find((each) => accepted(each) !== undefined && each.detection.isAgent?.(text)),
     )
   );
 }
@@ -67,14 +65,14 @@ function vendorOfDirectories(innermostFirst: readonly string[]): AgentVendor | u
 }
 
 function vendorOfFileName(fileName: string): AgentVendor | undefined {
-  return AGENT_VENDORS.find(({ detection }) => detection?.fileName?.test(fileName));
+  return AGENT_VENDORS.find(({ detection }) => detection.fileName?.test(fileName));
 }
 
 function vendorOfFields(text: string): AgentVendor | undefined {
   const start = text.slice(0, MAX_FRONT_MATTER);
   const end = start.search(/\n---[ \t]*\r?\n/);
   const front = end === -1 ? start : start.slice(0, end);
-  return WITH_OWN_FIELDS.find(({ detection }) => detection?.frontMatter?.test(front));
+  return WITH_OWN_FIELDS.find(({ detection }) => detection.frontMatter?.test(front));
 }
 
 /** Identifies a file in a scan: its format, or the reason why it was not meant as an agent. */
@@ -114,7 +112,7 @@ function notAnAgent(reason: string): Identified<AgentDefinition> {
 }
 
 function isAgentText(text: string): boolean {
-  return AGENT_VENDORS.some(({ detection }) => detection?.isAgent?.(text));
+  return AGENT_VENDORS.some(({ detection }) => detection.isAgent?.(text));
 }
 
 /** Whether a file is itself a location of a vendor, such as `.codex/config.toml`. */

@@ -1,12 +1,10 @@
 import { dirname } from 'node:path';
-import type { AgentDefinition } from '../../protocol/agent.ts';
-import { fieldLine } from './field-line.ts';
-import type { Finding, Lint, LintContext } from './findings.ts';
-import { lintInactive } from './inactive-fields.ts';
-import { lintProblems } from './loading-problems.ts';
-import { lintExcessRights } from './excess-rights.ts';
 import { byteLength, collapseWhitespace } from '../../base/text.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { lookUpAgent } from '../find-agent.ts';
+import { fieldLine, type Finding, type Lint, type LintContext } from './findings.ts';
+import { lintInactive, lintProblems } from './loading-problems.ts';
 
 /** Checks a definition and its file, and sorts the findings by line. Nothing is read, and the agent does not need to be trusted. */
 export function lintAgent(agent: AgentDefinition, context: LintContext): readonly Finding[] {
@@ -61,31 +59,19 @@ function lintPrompt({ prompt }: AgentDefinition): readonly Lint[] {
 
 function lintOutputSchema({ outputSchemaProblem, text }: LintContext): readonly Lint[] {
   if (outputSchemaProblem === null) return [];
-  return [
-    {
-      code: 'invalid-output-schema',
-      severity: 'error',
-      message: `It cannot be started, because the schema of its answers cannot be used: ${outputSchemaProblem}`,
-      fix: 'Correct the schema, or remove it.',
-      line: fieldLine(text, ['output-schema', 'response']),
-    },
-  ];
+  const message = `It cannot be started, because the schema of its answers cannot be used: ${outputSchemaProblem}`;
+  const fix = 'Correct the schema, or remove it.';
+  const line = fieldLine(text, ['output-schema', 'response']);
+  return [{ code: 'invalid-output-schema', severity: 'error', message, fix, line }];
 }
 
-function lintModel(
-  { model }: AgentDefinition,
-  { model: outlook, text }: LintContext,
-): readonly Lint[] {
+function lintModel(agent: AgentDefinition, { model: outlook, text }: LintContext): readonly Lint[] {
+  const { model } = agent;
   if (model === undefined || outlook.warning === null) return [];
-  return [
-    {
-      code: 'unknown-model',
-      severity: outlook.isConfigured ? 'warning' : 'note',
-      message: outlook.warning,
-      fix: 'Write a tier (fast, balanced, powerful) or inherit, or configure the provider; see `muster models`.',
-      line: fieldLine(text, ['model']),
-    },
-  ];
+  const severity = outlook.isConfigured ? 'warning' : 'note';
+  const fix = `Write a tier (fast, balanced, powerful) or inherit, or configure the provider; see \`muster models\`.`;
+  const line = fieldLine(text, ['model']);
+  return [{ code: 'unknown-model', severity, message: outlook.warning, fix, line }];
 }
 
 /** A description in Latin letters with fewer words says too little. */
@@ -148,42 +134,31 @@ function lintNameConflicts(agent: AgentDefinition, context: LintContext): readon
   const { shadowedBy, shadows } = context;
   // The agent that replaces a built-in one reports it.
   const isReported = agent.origin.scope === 'builtin';
-  const shadowed =
-    shadowedBy === null || isReported ? [] : [{ ...shadowedLint(agent, shadowedBy), line }];
-  const clash: readonly Lint[] =
-    context.clash === null
-      ? []
-      : [{ code: 'id-clash', severity: 'warning', message: context.clash, fix: OTHER_NAME, line }];
-  const builtin = shadows.filter(({ origin }) => origin.scope === 'builtin');
-  return [
-    ...shadowed,
-    ...clash,
-    ...builtin.map((each): Lint => ({
-      code: 'replaces-built-in',
-      severity: 'note',
-      message: `It replaces the built-in agent \`${each.name}\` everywhere.`,
-      fix: 'If you do not want that, rename it.',
-      line,
-    })),
-  ];
+  const lints: Lint[] = [];
+  if (shadowedBy !== null && !isReported) lints.push({ ...shadowedLint(agent, shadowedBy), line });
+  if (context.clash !== null) {
+    const message = context.clash;
+    lints.push({ code: 'id-clash', severity: 'warning', message, fix: OTHER_NAME, line });
+  }
+  for (const { origin, name } of shadows) {
+    if (origin.scope !== 'builtin') continue;
+    const message = `It replaces the built-in agent \`${name}\` everywhere.`;
+    const fix = 'If you do not want that, rename it.';
+    lints.push({ code: 'replaces-built-in', severity: 'note', message, fix, line });
+  }
+  return lints;
 }
 
 /** The same name in one folder is a mistake; in different folders, the search order decides on purpose. */
 function shadowedLint(agent: AgentDefinition, by: AgentDefinition): Lint {
-  const isInSameFolder = dirname(agent.origin.path) === dirname(by.origin.path);
-  return isInSameFolder
-    ? {
-        code: 'same-name',
-        severity: 'warning',
-        message: `It is never used: ${by.origin.path} in the same folder has the same name, and comes first.`,
-        fix: OTHER_NAME,
-      }
-    : {
-        code: 'shadowed',
-        severity: 'note',
-        message: `It is not used here: ${by.origin.path} has the same name, and has precedence.`,
-        fix: 'To use both, rename one of them.',
-      };
+  const { path } = by.origin;
+  if (dirname(agent.origin.path) === dirname(path)) {
+    const message = `It is never used: ${path} in the same folder has the same name, and comes first.`;
+    return { code: 'same-name', severity: 'warning', message, fix: OTHER_NAME };
+  }
+  const message = `It is not used here: ${path} has the same name, and has precedence.`;
+  const fix = 'To use both, rename one of them.';
+  return { code: 'shadowed', severity: 'note', message, fix };
 }
 
 /** Returns the names in `delegates-to`, or in `Task(…)` in its tools, that match none of these agents. */
@@ -199,10 +174,8 @@ export function unknownDelegateMessage(word: string): string {
 }
 
 /** Reports agents that it may delegate to and that do not exist. */
-function lintDelegates({
-  missingDelegates: missing,
-  text,
-}: Pick<LintContext, 'missingDelegates' | 'text'>): readonly Lint[] {
+function lintDelegates(context: Pick<LintContext, 'missingDelegates' | 'text'>): readonly Lint[] {
+  const { missingDelegates: missing, text } = context;
   return missing.map((word) => ({
     code: 'unknown-agent',
     severity: 'warning',
@@ -210,4 +183,71 @@ function lintDelegates({
     fix: 'Correct the name, or remove it.',
     line: fieldLine(text, ['delegates-to', 'agents']) ?? fieldLine(text, ['tools']),
   }));
+}
+
+/** Example dialogues in a description, in which other people and agents speak, too. */
+const EXAMPLES = /<(examples?|commentary)\b[\s\S]*?(?:<\/\1\s*>|$)/gi;
+/** Matches a description of an agent that changes nothing at all. */
+const CHANGES_NOTHING =
+  /\bread[- ]?only\b|\bonly reads?\b|\b(?:never|not|without) (?:ever )?(?:edit(?:s|ing)?|modif(?:y|ies|ying)|writ(?:e|es|ing)|chang(?:e|es|ing)|touch(?:es|ing)?|alter(?:s|ing)?)\b|\bno (?:edits|changes|modifications|side effects)\b|\bchang(?:es|ing) nothing\b/i;
+/** Matches a description of an agent that only looks at things, which needs no tools that write. */
+const LOOKS =
+  /^\W*(?:\w+ ){0,3}?(?:reviews?|reads?|reports?|audits?|inspects?|explores?|searches|summari[sz]es)\b/i;
+/** Matches a description that also mentions changes. */
+const ALSO_CHANGES =
+  /\b(?:fix|edit|writ|chang|updat|implement|creat|generat|refactor|appl|modif|add|remov|improv|deploy)\w*/i;
+
+const WRITERS = ['Write', 'Edit', 'MultiEdit', 'MoveFile', 'DeleteFile'];
+
+/** Reports tools that exceed what the description says, and a mode that exceeds what it will get. */
+function lintExcessRights(agent: AgentDefinition, context: LintContext): readonly Lint[] {
+  return [...lintWidth(agent, context), ...lintMode(agent, context)];
+}
+
+function lintWidth(agent: AgentDefinition, context: LintContext): readonly Lint[] {
+  // In plan mode, no tool can change anything.
+  if (agent.mode === 'plan' || agent.unusable !== undefined) return [];
+  const description = agent.description.replaceAll(EXAMPLES, ' ');
+  const changesNothing = CHANGES_NOTHING.test(description);
+  if (!changesNothing && (!LOOKS.test(description) || ALSO_CHANGES.test(description))) return [];
+  const wide = [...WRITERS, ...(changesNothing ? ['Bash'] : [])].filter((name) => has(agent, name));
+  if (wide.length === 0) return [];
+  const claim = changesNothing ? 'that it changes nothing' : 'that it only looks at things';
+  const which =
+    agent.tools.mode === 'allow'
+      ? wide.join(', ')
+      : `the full core set, including ${wide.join(', ')}`;
+  const message = `Its description says ${claim}, but its tools include ${which}.`;
+  const fix = `List the tools that it needs, for example \`tools: Read, Grep, Glob\`, or write \`permission-mode: plan\`.`;
+  const { text } = context;
+  const line = fieldLine(text, ['tools', 'allowed-tools']) ?? fieldLine(text, ['description']);
+  return [{ code: 'too-wide-tools', severity: 'warning', message, fix, line }];
+}
+
+function has({ tools, disallowedTools }: AgentDefinition, name: string): boolean {
+  if (denies(disallowedTools, name)) return false;
+  if (tools.mode === 'allow') return tools.names.includes(name);
+  const onRequest = name === 'MoveFile' || name === 'DeleteFile';
+  return !onRequest && !(tools.mode === 'deny' && denies(tools.names, name));
+}
+
+/** Denying Edit also denies MultiEdit. */
+function denies(names: readonly string[], name: string): boolean {
+  return names.includes(name) || (name === 'MultiEdit' && names.includes('Edit'));
+}
+
+/** Whether a grant in the configuration can apply: it cannot for files of projects and plugins, which other people write. */
+function mayStandInConfiguration({ origin }: AgentDefinition): boolean {
+  return origin.scope !== 'project' && origin.scope !== 'plugin';
+}
+
+function lintMode(agent: AgentDefinition, context: LintContext): readonly Lint[] {
+  const { effectiveMode, parentMode, text } = context;
+  if (agent.mode === null) return [];
+  if (PERMISSION_MODES.indexOf(agent.mode) <= PERMISSION_MODES.indexOf(effectiveMode)) return [];
+  const asked = agent.permissionMode ?? agent.mode;
+  const message = `It requests the mode ${asked} and gets ${effectiveMode}: without your grant, no agent gets more rights than the main agent (${parentMode}).`;
+  const fix = `To grant it to this agent, start with \`--agent-mode ${agent.name}=${agent.mode}\`${mayStandInConfiguration(agent) ? ', or set permissions.agent_modes in your configuration' : ''}.`;
+  const line = fieldLine(text, ['permission-mode', 'approval-mode', 'sandbox-mode']);
+  return [{ code: 'mode-not-granted', severity: 'note', message, fix, line }];
 }

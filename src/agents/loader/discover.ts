@@ -1,15 +1,15 @@
 import type { Environment } from '../../sys/env.ts';
-import {
-  openProjectFiles,
-  type ProjectFiles,
-  type ProjectTrust,
-} from '../../sys/files/project-file.ts';
+import { openProjectFiles, type ProjectTrust } from '../../sys/files/project-file.ts';
 import { DefinitionCollector, UNTRUSTED, type DiscoveryResult } from './discovery-result.ts';
-import type { ReferencedText } from './format.ts';
-import type { DefinitionKind } from './kind.ts';
+import type { DefinitionKind, ReferencedText } from './format.ts';
 import { listDefinitionFiles, type ListedFiles } from './list-files.ts';
-import { MAX_DEFINITION_BYTES, projectText, readTextFile, type TextReading } from './read-text.ts';
-import { readReferencedFile } from './referenced-files.ts';
+import {
+  readReferencedFile,
+  MAX_DEFINITION_BYTES,
+  projectText,
+  readTextFile,
+  type TextReading,
+} from './read-text.ts';
 import { createSearchContext, type SearchContext } from './search-context.ts';
 
 export interface DiscoverOptions<T> {
@@ -44,7 +44,7 @@ export interface ReadFiles<T> {
   readonly referencedFiles: readonly string[];
 }
 
-/** Reads the files that `listFiles` has listed. */
+/** Reads the files that `listDefinitionFiles` has listed. */
 export async function readListedFiles<T extends { readonly name: string }>(
   kind: DefinitionKind<T>,
   listed: readonly ListedFiles<T>[],
@@ -53,82 +53,61 @@ export async function readListedFiles<T extends { readonly name: string }>(
   const collector = new DefinitionCollector(kind);
   collector.items.push(...(options.session ?? []));
   using projectFiles = openProjectFiles(options.trust);
-  const reader = new ListedFileReader(kind, projectFiles, collector);
-  for (const each of listed) await reader.readAll(each);
+  const referencedFiles = new Set<string>();
+  let remainingBytes = kind.maxTotalBytes;
+
+  const readOwn = (path: string, realPath: string, from: ListedFiles<T>): TextReading => {
+    const { searchPath, boundary } = from;
+    if (searchPath.scope !== 'project') return readTextFile(realPath);
+    const request = { kind: kind.name, path, boundary, maxBytes: MAX_DEFINITION_BYTES };
+    return projectText(projectFiles.read(request));
+  };
+
+  const readText = (path: string, read: () => TextReading): TextReading => {
+    if (remainingBytes <= 0) {
+      const megabytes = kind.maxTotalBytes / 1024 / 1024;
+      const reason = `Not read: the ${kind.name} files before it already hold ${megabytes} MB.`;
+      return { ok: false, code: 'too-many-bytes', reason };
+    }
+    const text = read();
+    if (text.ok) remainingBytes -= text.bytes;
+    else if (UNTRUSTED.has(text.code)) {
+      collector.skipUntrusted({ path, code: text.code, reason: text.reason });
+    }
+    return text;
+  };
+
+  /** A file that a definition refers to needs the same trust as the definition. */
+  const readReferenced = (path: string, from: ListedFiles<T>): ReferencedText => {
+    referencedFiles.add(path);
+    return readText(path, () =>
+      readReferencedFile(path, from.boundary, (real) => readOwn(path, real, from)),
+    );
+  };
+
+  for (const each of listed) {
+    collector.skip(...each.skipped);
+    const { format, scope } = each.searchPath;
+    for (const { path, realPath, directory } of each.files) {
+      const read = readText(path, () => readOwn(path, realPath, each));
+      if (read.ok) {
+        const file = {
+          path,
+          scope,
+          text: read.text,
+          ...(directory === undefined ? {} : { directory }),
+          readReferenced: (referenced: string) => readReferenced(referenced, each),
+        };
+        collector.add(path, await format.read(file));
+      } else if (!UNTRUSTED.has(read.code)) {
+        const problem = { code: read.code, message: read.reason, path };
+        collector.add(path, { items: [], problems: [problem] });
+      }
+    }
+  }
   if (options.builtins !== 'with-others' || collector.items.length > 0) {
     collector.items.push(...(await kind.loadBuiltins()));
   }
   const items = kind.merge?.(collector.items) ?? collector.items;
-  return { result: collector.result(items), referencedFiles: [...reader.referencedFiles] };
-}
-
-class ListedFileReader<T extends { readonly name: string }> {
-  readonly referencedFiles = new Set<string>();
-  readonly #kind: DefinitionKind<T>;
-  readonly #projectFiles: ProjectFiles;
-  readonly #collector: DefinitionCollector<T>;
-  #remainingBytes: number;
-
-  constructor(
-    kind: DefinitionKind<T>,
-    projectFiles: ProjectFiles,
-    collector: DefinitionCollector<T>,
-  ) {
-    this.#kind = kind;
-    this.#projectFiles = projectFiles;
-    this.#collector = collector;
-    this.#remainingBytes = kind.maxTotalBytes;
-  }
-
-  async readAll(listed: ListedFiles<T>): Promise<void> {
-    this.#collector.skip(...listed.skipped);
-    const { format, scope } = listed.searchPath;
-    for (const { path, realPath, directory } of listed.files) {
-      const text = this.#readText(path, () => this.#readOwn(path, realPath, listed));
-      if (!text.ok) {
-        if (UNTRUSTED.has(text.code)) continue;
-        const problem = { code: text.code, message: text.reason, path };
-        this.#collector.add(path, { items: [], problems: [problem] });
-        continue;
-      }
-      const definitions = await format.read({
-        path,
-        scope,
-        text: text.text,
-        ...(directory === undefined ? {} : { directory }),
-        readReferenced: (referenced) => this.#readReferenced(referenced, listed),
-      });
-      this.#collector.add(path, definitions);
-    }
-  }
-
-  #readOwn(path: string, realPath: string, listed: ListedFiles<T>): TextReading {
-    const { searchPath, boundary } = listed;
-    if (searchPath.scope !== 'project') return readTextFile(realPath);
-    const { name: kind } = this.#kind;
-    const request = { kind, path, boundary, maxBytes: MAX_DEFINITION_BYTES };
-    return projectText(this.#projectFiles.read(request));
-  }
-
-  /** A file that a definition refers to needs the same trust as the definition. */
-  #readReferenced(path: string, listed: ListedFiles<T>): ReferencedText {
-    this.referencedFiles.add(path);
-    return this.#readText(path, () =>
-      readReferencedFile(path, listed.boundary, (real) => this.#readOwn(path, real, listed)),
-    );
-  }
-
-  #readText(path: string, read: () => TextReading): TextReading {
-    if (this.#remainingBytes <= 0) {
-      const megabytes = this.#kind.maxTotalBytes / 1024 / 1024;
-      const reason = `Not read: the ${this.#kind.name} files before it already hold ${megabytes} MB.`;
-      return { ok: false, code: 'too-many-bytes', reason };
-    }
-    const text = read();
-    if (text.ok) this.#remainingBytes -= text.bytes;
-    else if (UNTRUSTED.has(text.code)) {
-      this.#collector.skipUntrusted({ path, code: text.code, reason: text.reason });
-    }
-    return text;
-  }
+  return { result: collector.result(items), referencedFiles: [...referencedFiles] };
 }

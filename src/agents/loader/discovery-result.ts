@@ -1,6 +1,5 @@
 import type { AgentProblem } from '../../protocol/agent.ts';
-import type { FileDefinitions } from './format.ts';
-import type { DefinitionKind } from './kind.ts';
+import type { DefinitionKind, FileDefinitions } from './format.ts';
 import type { SkippedPath } from './walk.ts';
 
 /** The result of a search for definitions of one kind. */

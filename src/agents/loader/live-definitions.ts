@@ -1,10 +1,11 @@
+import { statSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
+import { errorMessage } from '../../base/errors.ts';
 import type { ProjectTrust } from '../../sys/files/project-file.ts';
 import { readListedFiles, type DiscoverOptions, type ReadFiles } from './discover.ts';
 import type { DiscoveryResult } from './discovery-result.ts';
-import { listingFingerprint, pathsFingerprint } from './fingerprint.ts';
-import type { DefinitionKind } from './kind.ts';
-import { listDefinitionFiles } from './list-files.ts';
+import type { DefinitionKind } from './format.ts';
+import { listDefinitionFiles, type ListedFiles } from './list-files.ts';
 import { createSearchContext, type SearchContext } from './search-context.ts';
 
 /** The milliseconds between two checks of the files: checking 2,000 of them takes about 20 ms. */
@@ -100,4 +101,31 @@ async function load<T extends { readonly name: string }>(
 
 function combine(listing: string, paths: readonly string[]): string {
   return `${listing}\n${pathsFingerprint(paths)}`;
+}
+
+/** Returns a text that differs when a listed file has been added, removed or written. No file is opened. */
+function listingFingerprint(listed: readonly ListedFiles<unknown>[]): string {
+  return listed
+    .flatMap(({ files, skipped }) => [
+      ...files.map(({ path, realPath }) => `${path}\0${describeFileState(realPath)}`),
+      ...skipped.map(({ path, code }) => `${path}\0${code}`),
+    ])
+    .join('\n');
+}
+
+/** Returns a text that differs when one of these paths has been added, removed or written. */
+export function pathsFingerprint(paths: readonly string[]): string {
+  return paths.map((path) => `${path}\0${describeFileState(path)}`).join('\n');
+}
+
+function describeFileState(path: string): string {
+  try {
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stat === undefined
+      ? 'absent'
+      : [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ');
+  } catch (error) {
+    // A path that cannot be looked at counts as unchanged until it can.
+    return errorMessage(error);
+  }
 }

@@ -2,13 +2,16 @@ import { readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { parseJsonLine } from '../../base/jsonl.ts';
 import { isInside } from '../../sys/files/paths.ts';
-import type { DefinitionFormat } from './format.ts';
-import type { DefinitionKind, InstalledPlugin, SearchPath } from './kind.ts';
-import type { PathCache } from './path-cache.ts';
+import type { DefinitionKind, InstalledPlugin, SearchPath, DefinitionFormat } from './format.ts';
 import { readTextFile } from './read-text.ts';
-import type { SearchContext } from './search-context.ts';
-import { ownerOfDirectory, PRODUCT_HOMES } from './user-directories.ts';
+import {
+  ownerOfDirectory,
+  PRODUCT_HOMES,
+  type PathCache,
+  type SearchContext,
+} from './search-context.ts';
 
 /** The most extensions of one product that are searched. */
 const MAX_EXTENSIONS = 500;
@@ -37,7 +40,7 @@ function pluginPaths<T extends { readonly name: string }>(
     const format = pluginFormat(plugin);
     // A plugin that lies in the project must be trusted like the project.
     const scope = isUsers(plugin.root) ? 'plugin' : 'project';
-    return pluginFolders(plugin, folder, paths).map((path) => ({
+    return pluginFolders(plugin.root, folder, paths).map((path) => ({
       format,
       scope,
       path,
@@ -80,11 +83,7 @@ function installPath(cwd: string, entry: JsonValue, isEnabled: boolean): string 
 }
 
 /** Returns the folder of that name and the paths inside the plugin that its manifest declares. */
-function pluginFolders(
-  { root }: InstalledPlugin,
-  folder: string,
-  paths: PathCache,
-): readonly string[] {
+function pluginFolders(root: string, folder: string, paths: PathCache): readonly string[] {
   const declared = readJsonObject(join(root, '.claude-plugin', 'plugin.json'), paths)[folder];
   const inside = (Array.isArray(declared) ? declared : [declared])
     .filter((each) => typeof each === 'string')
@@ -97,14 +96,8 @@ function pluginFolders(
 function readJsonObject(path: string, paths: PathCache): JsonObject {
   if (!paths.mayExist(path)) return {};
   const text = readTextFile(path);
-  if (!text.ok) return {};
-  try {
-    const value: unknown = JSON.parse(text.text);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    // JSON.parse throws only for invalid JSON.
-    return {};
-  }
+  const value = text.ok ? parseJsonLine(text.text) : undefined;
+  return isJsonObject(value) ? value : {};
 }
 
 /** An extension may itself be a link to anywhere, but no link inside it may lead out of it, since others wrote it. */

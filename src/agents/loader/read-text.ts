@@ -1,7 +1,9 @@
-import { closeSync, constants, fstatSync, openSync } from 'node:fs';
-import { errorMessage } from '../../base/errors.ts';
+import { closeSync, constants, fstatSync, openSync, realpathSync } from 'node:fs';
+import { errorMessage, systemErrorCode } from '../../base/errors.ts';
+import { isInside } from '../../sys/files/paths.ts';
 import { explainUntrusted, type ProjectFileReading } from '../../sys/files/project-file.ts';
 import { readWithLimit } from '../../sys/files/read-at-most.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
 
 /** The most bytes that a file with definitions may have. */
 export const MAX_DEFINITION_BYTES = 4 * 1024 * 1024;
@@ -66,4 +68,26 @@ export function projectText(reading: ProjectFileReading): TextReading {
 
 function refused(code: string, reason: string): TextReading {
   return { ok: false, code, reason };
+}
+
+/** Reads a file that a definition refers to, with `read`, if it lies inside the boundary and is no secret file. */
+export function readReferencedFile(
+  path: string,
+  boundary: string,
+  read: (realPath: string) => TextReading = readTextFile,
+): TextReading {
+  try {
+    const real = realpathSync.native(path);
+    if (!isInside(boundary, real)) return refuse(`It lies outside of ${boundary}.`);
+    return [path, real].some(isSecretPath)
+      ? refuse('It is a file that usually holds secrets.')
+      : read(real);
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return refuse(`It cannot be read: ${errorMessage(error)}.`);
+  }
+}
+
+function refuse(reason: string): TextReading {
+  return { ok: false, code: 'unreadable', reason };
 }

@@ -1,9 +1,13 @@
 import { realpathSync } from 'node:fs';
 import { relative } from 'node:path';
 import { DefinitionCollector, type DiscoveryResult } from './discovery-result.ts';
-import type { DefinitionKind } from './kind.ts';
-import { MAX_DEFINITION_BYTES, readTextFile, type TextReading } from './read-text.ts';
-import { readReferencedFile } from './referenced-files.ts';
+import type { DefinitionKind } from './format.ts';
+import {
+  readReferencedFile,
+  MAX_DEFINITION_BYTES,
+  readTextFile,
+  type TextReading,
+} from './read-text.ts';
 import { walkFiles } from './walk.ts';
 
 /** The most directory entries and levels that are looked at. */

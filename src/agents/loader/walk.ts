@@ -1,6 +1,7 @@
-import { opendirSync, realpathSync, statSync, type Dirent } from 'node:fs';
+import { realpathSync, statSync, type Dirent } from 'node:fs';
 import { basename, join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../base/errors.ts';
+import { directoryEntries } from '../../sys/files/directory-names.ts';
 import { isInside } from '../../sys/files/paths.ts';
 
 /** The most levels below a search path that are entered by default. */
@@ -100,18 +101,13 @@ function isAcceptedFile({ accepts }: WalkState): (entry: Dirent) => boolean {
 /** Sorts the entries, so that the budget cuts off the same ones in every run where it can. */
 function readEntries(directory: string, state: WalkState): readonly Dirent[] {
   const entries: Dirent[] = [];
-  const handle = opendirSync(directory);
-  try {
-    for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
-      if (state.budget.entries <= 0) {
-        skip(state, directory, 'too-many-files', 'Too many files below the searched directories.');
-        break;
-      }
-      state.budget.entries -= 1;
-      if (!IGNORED.has(entry.name)) entries.push(entry);
+  for (const entry of directoryEntries(directory)) {
+    if (state.budget.entries <= 0) {
+      skip(state, directory, 'too-many-files', 'Too many files below the searched directories.');
+      break;
     }
-  } finally {
-    handle.closeSync();
+    state.budget.entries -= 1;
+    if (!IGNORED.has(entry.name)) entries.push(entry);
   }
   return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

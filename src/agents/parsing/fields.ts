@@ -1,16 +1,73 @@
 import { dirname } from 'node:path';
-import { toJson } from './to-json.ts';
-import { isJsonObject, type JsonValue } from '../../base/json.ts';
-import { withLineFeeds } from './split-front-matter.ts';
-import { shownMessage } from '../fields/clean-text.ts';
-import type { DefinitionFile, FileDefinitions, ReferencedText } from '../loader/format.ts';
+import { isJsonObject, type JsonValue, type JsonObject } from '../../base/json.ts';
+import { sanitizeForTerminal } from '../../base/terminal-text.ts';
+import { truncate } from '../../base/text.ts';
 import { toAbsolutePath } from '../../sys/files/paths.ts';
+import type { DefinitionFile, FileDefinitions, ReferencedText } from '../loader/format.ts';
+import { withLineFeeds } from './split-front-matter.ts';
+
+/** The most characters of a message, before unsafe ones are escaped. It may quote a text as long as the file. */
+const MAX_MESSAGE = 400;
+
+/** Removes control characters, which could control a terminal. Tabs and line ends stay. */
+export function withoutControls(text: string): string {
+  return sanitizeForTerminal(text, 'plain').replaceAll('\r', '');
+}
+
+/** Makes a message that quotes a file safe to show: on one line, and cut if it is too long. */
+export function shownMessage(message: string): string {
+  const line = message.replaceAll(/\s+/g, ' ');
+  const shown = sanitizeForTerminal(truncate(line, MAX_MESSAGE), 'exact');
+  return line.length > MAX_MESSAGE ? `${shown}…` : shown;
+}
+
+const MAX_DEPTH = 64;
+const MAX_NODES = 100_000;
+
+/**
+ * Converts a parsed value of YAML (with maps as Map), TOML or JSON to JSON. Infinities, dates and the like become
+ * strings. A `__proto__` key is left out, so that code that copies the object key by key is safe. Throws when the
+ * value refers to itself, is nested more than 64 levels deep or has more than 100,000 parts.
+ */
+export function toJson(value: unknown): JsonValue {
+  const budget = { nodes: MAX_NODES };
+  return convert(value, 0, budget);
+}
+
+function convert(value: unknown, depth: number, budget: { nodes: number }): JsonValue {
+  budget.nodes -= 1;
+  if (budget.nodes < 0) throw new Error(`more than ${MAX_NODES} values in one file`);
+  // A value that contains itself ends here, too.
+  if (depth > MAX_DEPTH) throw new Error(`values nested more than ${MAX_DEPTH} deep`);
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (Array.isArray(value)) return value.map((item) => convert(item, depth + 1, budget));
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Map) return convertEntries(value, depth, budget);
+  if (isJsonObject(value)) return convertEntries(Object.entries(value), depth, budget);
+  throw new Error(`a value of type ${typeof value} cannot be used in a definition file`);
+}
+
+function convertEntries(
+  all: Iterable<readonly [unknown, unknown]>,
+  depth: number,
+  budget: { nodes: number },
+): JsonObject {
+  const entries: [string, JsonValue][] = [];
+  for (const [key, item] of all) {
+    if (key !== '__proto__') entries.push([String(key), convert(item, depth + 1, budget)]);
+  }
+  return Object.fromEntries(entries);
+}
+
+/** The line of a key in the file, from 1. Undefined: it does not come from a file. */
+export type SourceLine = number | undefined;
 
 /** A top-level field of a front matter or of a data file. */
 export interface Field {
   readonly value: JsonValue;
-  /** The line of its key in the file, from 1. Undefined: it does not come from a file. */
-  readonly line: number | undefined;
+  readonly line: SourceLine;
 }
 
 /** The fields by their keys as written. It is a map, so that a key such as `__proto__` has no special meaning. */

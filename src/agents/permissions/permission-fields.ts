@@ -1,12 +1,11 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
-import type { Field, Fields } from '../parsing/fields.ts';
-import { shownMessage } from '../fields/clean-text.ts';
+import { shownMessage, type Field, type Fields, type SourceLine } from '../parsing/fields.ts';
 import { mergeRules } from '../fields/common.ts';
 import { readPermissionEntries, readToolSwitches, type PermissionEntry } from './entries.ts';
 import { translatePermissions, type TranslatedPermissions } from './translate.ts';
-import { splitToolList } from '../fields/tool-lists.ts';
+import { splitToolList } from '../fields/tool-grants.ts';
 
 /** The fields for permissions. The second is the newer name. Each is read by itself, and both apply. */
 const PERMISSION_FIELDS = ['permission', 'permissions'];
@@ -17,7 +16,7 @@ const MAX_NAMES = 10;
 interface ReadPermissions {
   readonly outcomes: readonly TranslatedPermissions[];
   readonly problems: readonly (Pick<AgentProblem, 'code' | 'message'> & {
-    readonly line: number | undefined;
+    readonly line: SourceLine;
   })[];
 }
 
@@ -55,11 +54,7 @@ export function withPermissionsAsTools(fields: Fields, vendor: string): Fields {
   return shared;
 }
 
-function setDenied(
-  fields: Map<string, Field>,
-  denied: readonly string[],
-  line: number | undefined,
-): void {
+function setDenied(fields: Map<string, Field>, denied: readonly string[], line: SourceLine): void {
   if (denied.length === 0) return;
   const key = [...fields.keys()].find((name) => /^disallowed[-_]?tools$/i.test(name));
   const own = key === undefined ? undefined : fields.get(key);
@@ -128,10 +123,8 @@ function onlyTools(outcomes: readonly TranslatedPermissions[]): readonly string[
   return lists[0]?.filter((name) => lists.every((list) => list.includes(name)));
 }
 
-function readPermissions(
-  fields: Fields,
-  { vendor, before = [] }: PermissionOptions,
-): ReadPermissions {
+function readPermissions(fields: Fields, options: PermissionOptions): ReadPermissions {
+  const { vendor, before = [] } = options;
   const switches = readToolSwitches(fields.get('tools')?.value ?? null) ?? [];
   const [first = '', ...newer] = PERMISSION_FIELDS;
   const present = newer.filter((name) => fields.has(name));

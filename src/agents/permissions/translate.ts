@@ -1,7 +1,11 @@
 import { grantedTools } from '../../protocol/tool-aliases.ts';
 import type { PermissionAction, PermissionEntry } from './entries.ts';
-import { ruleSpecifiers } from './specifiers.ts';
-import { withOlderNames, permissionSubjects, type PermissionSubject } from './subjects.ts';
+import {
+  ruleSpecifiers,
+  withOlderNames,
+  permissionSubjects,
+  type PermissionSubject,
+} from './subjects.ts';
 
 /** Permissions in terms of Muster, as far as they narrow what an agent may do. Tools have their canonical names. */
 export interface TranslatedPermissions {
@@ -179,10 +183,8 @@ interface Whole {
   readonly servers: readonly string[];
 }
 
-function joined(
-  parts: readonly Part[],
-  { everything, offered, servers }: Whole,
-): TranslatedPermissions {
+function joined(parts: readonly Part[], whole: Whole): TranslatedPermissions {
+  const { everything, offered, servers } = whole;
   const all = <T>(of: (part: Part) => readonly T[] | undefined): readonly T[] => [
     ...new Set(parts.flatMap((part) => of(part) ?? [])),
   ];

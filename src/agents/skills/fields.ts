@@ -1,9 +1,16 @@
 import type { JsonValue } from '../../base/json.ts';
 import { collapseWhitespace, truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import { withoutControls } from '../fields/clean-text.ts';
+import type { ToolGrant } from '../../protocol/tool-aliases.ts';
+import { withoutControls, type SourceLine } from '../parsing/fields.ts';
+import { fieldText, singleLineOf } from '../fields/common.ts';
 import type { FieldReader } from '../fields/field-reader.ts';
-import { readBoolean, fieldText, singleLineOf } from '../fields/common.ts';
+import {
+  cleanToolWord,
+  mergeToolGrants,
+  unlimitedGrants,
+  type GrantedTools,
+} from '../fields/tool-grants.ts';
 
 /** The most characters of a description: hostile files have far longer ones. */
 const MAX_DESCRIPTION = 20_000;
@@ -52,24 +59,6 @@ export function readContext(reader: FieldReader): Pick<SkillDefinition, 'context
   return { agent };
 }
 
-/** @param options.unclear the result for a value that is neither true nor false */
-export function readFlag(
-  reader: FieldReader,
-  name: string,
-  { unclear }: { readonly unclear: boolean },
-): boolean {
-  const field = reader.take(name);
-  if (field === undefined || field.value === null) return false;
-  const value = readBoolean(field.value);
-  if (value !== undefined) return value;
-  reader.warn(
-    'invalid-flag',
-    `\`${name}\` must be true or false; it counts as ${String(unclear)}.`,
-    field.line,
-  );
-  return unclear;
-}
-
 /** Many files write the hint without quotation marks, `[issue-number]`, which is a list in YAML. */
 export function readHint(reader: FieldReader): string | undefined {
   const value = reader.take('argument-hint')?.value;
@@ -97,4 +86,72 @@ export function readArgumentNames(reader: FieldReader): readonly string[] {
     return [];
   }
   return names;
+}
+
+/** The name of a tool, with or without a limit in parentheses. */
+const TOOL = /[^\s,()]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?/g;
+const PATTERN = /^([^()]+)\(/;
+/** The most characters of a list: far more than the names of all tools have. */
+const MAX_LIST = 20_000;
+
+/**
+ * Reads `allowed-tools`: names separated by spaces or commas, or a list. Undefined: it is absent. A pattern such as
+ * `Bash(git log:*)` means its tool, as in Claude Code, where a pattern only allows calls without a question: the
+ * rules of the agent that runs the skill decide which calls run. A value that cannot be read grants nothing, with
+ * a warning.
+ */
+export function readAllowedTools(reader: FieldReader): GrantedTools | undefined {
+  const list = takeGrants(reader, 'allowed-tools');
+  return list === undefined ? undefined : mergeToolGrants(reader, list.grants, list.line);
+}
+
+/** Reads `disallowed-tools`, in the form of `allowed-tools`, as canonical names. A name for a part of a tool denies the whole tool. */
+export function readDisallowedTools(reader: FieldReader): readonly string[] {
+  const { grants = [] } = takeGrants(reader, 'disallowed-tools') ?? {};
+  return [...new Set(grants.map(({ tool }) => tool))];
+}
+
+interface GrantList {
+  readonly grants: readonly ToolGrant[];
+  readonly line: SourceLine;
+}
+
+function takeGrants(reader: FieldReader, name: string): GrantList | undefined {
+  const field = reader.take(name);
+  if (field === undefined || field.value === null) return undefined;
+  const { value, line } = field;
+  const words = toolWords(value);
+  if (words === undefined) {
+    const message = `\`${name}\` cannot be read and names no tool. Write \`Read Grep\` or a list of names.`;
+    reader.warn('invalid-tools', message, line);
+    return { grants: [], line };
+  }
+  const found = [...new Set(words)].map((word) => ({
+    word,
+    grants: unlimitedGrants(reader, PATTERN.exec(word)?.[1] ?? word),
+  }));
+  const unknown = found.filter(({ grants }) => grants.length === 0).map(({ word }) => word);
+  if (unknown.length > 0) reader.warn('unknown-tool', leftOut(unknown), line);
+  return { grants: found.flatMap(({ grants }) => grants), line };
+}
+
+function leftOut(words: readonly string[]): string {
+  const list = words.map((word) => `\`${word}\``).join(', ');
+  return words.length === 1
+    ? `Unknown tool ${list}; it is left out.`
+    : `Unknown tools ${list}; they are left out.`;
+}
+
+function toolWords(value: JsonValue): readonly string[] | undefined {
+  const texts: readonly JsonValue[] = Array.isArray(value) ? value : [value];
+  if (!texts.every((text) => typeof text === 'string')) return undefined;
+  return texts
+    .flatMap(
+      (text) =>
+        truncate(text, MAX_LIST)
+          .replaceAll(/^\s*\[|\]\s*$/g, '')
+          .match(TOOL) ?? [],
+    )
+    .map(cleanToolWord)
+    .filter((word) => word !== '' && word !== '-');
 }

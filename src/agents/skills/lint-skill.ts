@@ -20,7 +20,7 @@ export interface SkillFinding extends AgentProblem {
 }
 
 /** The functions that the lint needs besides the skill itself. */
-export interface SkillLintContext {
+export interface SkillFacts {
   /** Whether an agent of this name can be used. */
   isAgent(name: string): boolean;
   /** Whether an absolute path exists. */
@@ -31,20 +31,15 @@ export interface SkillLintContext {
 }
 
 /** The codes of problems from reading a skill that are errors. */
-const ERRORS: ReadonlySet<string> = new Set([
-  'missing-description',
-  'frontmatter-missing',
-  'name-differs-from-folder',
-  'invalid-yaml',
-  'invalid-tools',
-  'no-instructions',
-]);
+const ERRORS: ReadonlySet<string> = new Set(
+  (
+    'missing-description frontmatter-missing name-differs-from-folder invalid-yaml ' +
+    'invalid-tools no-instructions'
+  ).split(' '),
+);
 
 /** Checks a skill, and returns the problems from reading it and those of its use. */
-export function lintSkill(
-  skill: SkillDefinition,
-  facts: SkillLintContext,
-): readonly SkillFinding[] {
+export function lintSkill(skill: SkillDefinition, facts: SkillFacts): readonly SkillFinding[] {
   const { path } = skill;
   const reported = skill.problems.map((problem) => skillFinding(problem, severityOf(problem)));
   const found = [
@@ -100,7 +95,7 @@ function descriptionFindings({ description, problems }: SkillDefinition): readon
   return [{ severity: 'warning', code: 'description-too-short', message }];
 }
 
-function taskFindings(skill: SkillDefinition, { isAgent }: SkillLintContext): readonly Finding[] {
+function taskFindings(skill: SkillDefinition, { isAgent }: SkillFacts): readonly Finding[] {
   const { context, agent, allowedTools } = skill;
   if (context !== 'fork') {
     if (allowedTools === undefined) return [];
@@ -120,7 +115,7 @@ function taskFindings(skill: SkillDefinition, { isAgent }: SkillLintContext): re
   return findings;
 }
 
-function sizeFindings({ body }: SkillDefinition, { tokens }: SkillLintContext): readonly Finding[] {
+function sizeFindings({ body }: SkillDefinition, { tokens }: SkillFacts): readonly Finding[] {
   const lines = body.split('\n').length;
   const size = tokens(body);
   if (lines <= MAX_LINES && size <= MAX_TOKENS) return [];
@@ -128,7 +123,7 @@ function sizeFindings({ body }: SkillDefinition, { tokens }: SkillLintContext): 
   return [{ severity: 'warning', code: 'long-text', message }];
 }
 
-function fileFindings(skill: SkillDefinition, facts: SkillLintContext): readonly Finding[] {
+function fileFindings(skill: SkillDefinition, facts: SkillFacts): readonly Finding[] {
   const { body, description, directory } = skill;
   const findings: Finding[] = [];
   for (const { path, isLink } of findFileReferences(body)) {

@@ -8,11 +8,11 @@ import {
 } from '../loader/discovery-result.ts';
 
 /** A skill as `skills list --json` prints it. */
-interface SkillListing extends ListingState {
-  readonly name: string;
-  readonly description: string;
-  readonly path: string;
-  readonly scope: SkillDefinition['scope'];
+interface SkillListing
+  extends
+    ListingState,
+    Pick<SkillDefinition, 'name' | 'description' | 'path' | 'scope'>,
+    Pick<SkillDefinition, 'disallowedTools' | 'modelInvocable'> {
   /** `fork`: it runs as a task of its own. */
   readonly context: 'fork' | null;
   /** The agent type of that task. Null when it does not run as a task. */
@@ -20,8 +20,6 @@ interface SkillListing extends ListingState {
   readonly model: string | null;
   readonly effort: Effort | null;
   readonly allowedTools: readonly string[] | null;
-  readonly disallowedTools: readonly string[];
-  readonly modelInvocable: boolean;
   readonly argumentHint: string | null;
   /** The number of characters of its instructions. */
   readonly length: number;

@@ -2,38 +2,28 @@ import { basename, dirname } from 'node:path';
 import type { JsonObject } from '../../base/json.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import { createFieldReader, normalizeFieldName, type FieldReader } from '../fields/field-reader.ts';
-import { readEffort, readModel } from '../fields/common.ts';
+import { readEffort, readModel, takeNarrowingFlag } from '../fields/common.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { failedFile, type FieldProblem, type Fields } from '../parsing/fields.ts';
 import { withLineFeeds } from '../parsing/split-front-matter.ts';
 import {
+  readAllowedTools,
+  readDisallowedTools,
   compareNames,
   readArgumentNames,
   readContext,
   readSkillDescription,
-  readFlag,
   readHint,
 } from './fields.ts';
 import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
 import { holdsCommands } from './text.ts';
-import { readAllowedTools, readDisallowedTools } from './tool-list.ts';
 import { lazy } from '../../base/lazy.ts';
 
 /** The fields that have an effect. */
-const ACTIVE = [
-  'name',
-  'description',
-  'when_to_use',
-  'allowed-tools',
-  'disallowed-tools',
-  'context',
-  'agent',
-  'model',
-  'effort',
-  'disable-model-invocation',
-  'argument-hint',
-  'arguments',
-];
+const ACTIVE = (
+  'name description when_to_use allowed-tools disallowed-tools context agent model ' +
+  'effort disable-model-invocation argument-hint arguments'
+).split(' ');
 /** Documented fields that are only for people, and need no effect. */
 const FOR_PEOPLE = ['license', 'compatibility', 'metadata', 'version', 'author', 'user-invocable'];
 /** Fields that some product documents, and that have no effect here. */
@@ -106,7 +96,7 @@ function makeSkill(file: DefinitionFile, name: string, content: Content): SkillD
     ...readContext(reader),
     ...readModel(reader),
     ...readEffort(reader),
-    modelInvocable: !readFlag(reader, 'disable-model-invocation', { unclear: true }),
+    modelInvocable: !takeNarrowingFlag(reader, 'disable-model-invocation', 'invalid-flag'),
     ...(argumentHint === undefined ? {} : { argumentHint }),
     argumentNames: readArgumentNames(reader),
   };

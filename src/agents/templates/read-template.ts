@@ -1,7 +1,14 @@
 import { basename } from 'node:path';
+import type { JsonValue } from '../../base/json.ts';
 import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
-import { visibleNameOf, takeFirstField, fieldText, singleLineOf } from '../fields/common.ts';
+import {
+  visibleNameOf,
+  takeFirstField,
+  fieldText,
+  singleLineOf,
+  readField,
+} from '../fields/common.ts';
 import { createFieldReader, normalizeFieldName, type FieldReader } from '../fields/field-reader.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { failedFile } from '../parsing/fields.ts';
@@ -63,25 +70,19 @@ function readFields(
 }
 
 function readMaxTurns(reader: FieldReader): Pick<TemplateDefinition, 'maxTurns'> {
-  const field = reader.take('max_turns');
-  if (field === undefined || field.value === null) return {};
-  const turns = Number(singleLineOf(field.value));
-  if (Number.isSafeInteger(turns) && turns > 0) return { maxTurns: turns };
-  reader.warn(
-    'invalid-max-turns',
-    '`max_turns` must be a whole number above 0; it is ignored.',
-    field.line,
-  );
-  return {};
+  const turnsOf = (value: JsonValue) => {
+    const turns = Number(singleLineOf(value));
+    return Number.isSafeInteger(turns) && turns > 0 ? turns : undefined;
+  };
+  const message = '`max_turns` must be a whole number above 0; it is ignored.';
+  const maxTurns = readField(reader, ['max_turns'], turnsOf, ['invalid-max-turns', message]);
+  return maxTurns === undefined ? {} : { maxTurns };
 }
 
 function warnAboutUnknownFields(reader: FieldReader): void {
   const names = [...reader.untaken().keys()];
   if (names.length === 0) return;
   const line = reader.untaken().get(names[0] ?? '')?.line;
-  reader.warn(
-    'unknown-field',
-    `Unknown fields: ${names.join(', ')}. The fields of a template are ${FIELDS.join(', ')}.`,
-    line,
-  );
+  const message = `Unknown fields: ${names.join(', ')}. The fields of a template are ${FIELDS.join(', ')}.`;
+  reader.warn('unknown-field', message, line);
 }

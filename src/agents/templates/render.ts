@@ -75,10 +75,8 @@ export interface ItemPlace {
  * Returns the prompt for an item. The item is data, so tags in it that control models are escaped. A missing field
  * is left empty; `missingFields` reports it beforehand.
  */
-export function renderPrompt(
-  parts: readonly TemplatePart[],
-  { item, index, count }: ItemPlace,
-): string {
+export function renderPrompt(parts: readonly TemplatePart[], place: ItemPlace): string {
+  const { item, index, count } = place;
   return parts
     .map((part) => {
       switch (part.kind) {

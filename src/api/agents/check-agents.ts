@@ -1,13 +1,12 @@
-import { idClashes } from '../../agents/agent-id.ts';
+import { idClashes } from '../../agents/find-agent.ts';
 import { AGENTS } from '../../agents/kinds.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
 import { agentFileText } from '../../agents/named-file.ts';
-import type { Finding } from '../../agents/lint/findings.ts';
+import { fieldLine, type Finding } from '../../agents/lint/findings.ts';
 import { missingDelegates, lintAgent } from '../../agents/lint/lint-agent.ts';
 import { outputSchemaProblem } from './output-schema.ts';
 import { loadingFinding, skippedFindings } from '../../agents/lint/loading-problems.ts';
-import { fieldLine } from '../../agents/lint/field-line.ts';
 import { findUnmetRequests } from '../../engine/prompt/unmet-requests.ts';
 import { type AvailableTool, createToolView } from '../../policy/tool-view.ts';
 import { attenuate, createRootRights } from '../../policy/attenuate.ts';

@@ -1,4 +1,4 @@
-import { muster } from '../../agents/formats/muster/vendor.ts';
+import { muster } from '../../agents/formats/vendors.ts';
 import { join } from 'node:path';
 import { loadExampleAgent } from '../../agents/builtin.ts';
 import { lookUpAgent } from '../../agents/find-agent.ts';

@@ -1,4 +1,4 @@
-import { muster } from '../../agents/formats/muster/vendor.ts';
+import { muster } from '../../agents/formats/vendors.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import { AGENTS } from '../../agents/kinds.ts';

@@ -10,7 +10,7 @@ import { realDirectory } from '../setup/workspace.ts';
 import { listAgents, type AgentListings } from '../../agents/list-agents.ts';
 import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
 import { AGENTS } from '../../agents/kinds.ts';
-import { inactiveFields, type InactiveField } from '../../agents/lint/inactive-fields.ts';
+import { inactiveFields, type InactiveField } from '../../agents/lint/loading-problems.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 
 export type ListAgentsOptions = AgentsLocation;

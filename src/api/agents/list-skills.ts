@@ -9,7 +9,7 @@ import {
   lintSkill,
   type SkillFinding,
   skillFinding,
-  type SkillLintContext,
+  type SkillFacts,
 } from '../../agents/skills/lint-skill.ts';
 import { listSkills, type SkillListings } from '../../agents/skills/list-skills.ts';
 import { SKILLS, AGENTS } from '../../agents/kinds.ts';
@@ -53,7 +53,7 @@ export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillCh
   const { items: skills, shadowed, problems } = await findSkills(options);
   const { items: agents } = await discoverDefinitions(AGENTS, location);
   const redact = createEnvironmentRedactor(location.environment);
-  const context: SkillLintContext = {
+  const facts: SkillFacts = {
     isAgent: (name) => findAgent(name, agents).ok,
     exists,
     holdsSecret: (text) => redact(text) !== text,

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { AGENTS } from '../../agents/kinds.ts';
 import { createSearchContext } from '../../agents/loader/search-context.ts';
-import { searchPaths } from '../../agents/loader/search-paths.ts';
+import { searchPaths } from '../../agents/loader/list-files.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import type { AgentScope } from '../../protocol/agent.ts';
 import { userConfigDirectory } from '../../config/paths.ts';

@@ -1,15 +1,15 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
-import type { SearchContext } from '../../agents/loader/search-context.ts';
-import { byteLength, plural } from '../../base/text.ts';
-import { isInside } from '../../base/path-inside.ts';
-import type { UncutFile } from './fit-files.ts';
-import { findImports } from './find-imports.ts';
 import {
   ownerOfDirectory,
   PRODUCT_HOMES,
   type DirectoryOwner,
-} from '../../agents/loader/user-directories.ts';
+  type SearchContext,
+} from '../../agents/loader/search-context.ts';
+import { byteLength, plural } from '../../base/text.ts';
+import { isInside } from '../../base/path-inside.ts';
+import type { UncutFile } from './fit-files.ts';
+import { findImports } from './find-imports.ts';
 import { readContextFile, type ContextFileRequest } from './read-context-file.ts';
 import { expandHome } from '../../sys/files/paths.ts';
 

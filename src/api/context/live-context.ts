@@ -1,4 +1,4 @@
-import { pathsFingerprint } from '../../agents/loader/fingerprint.ts';
+import { pathsFingerprint } from '../../agents/loader/live-definitions.ts';
 import { createSearchContext, type SearchContext } from '../../agents/loader/search-context.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createProjectContext } from '../../engine/prompt/project-context.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { missingDelegates, unknownDelegateMessage } from '../../agents/lint/lint-agent.ts';
-import { inactiveFields, type InactiveField } from '../../agents/lint/inactive-fields.ts';
+import { inactiveFields, type InactiveField } from '../../agents/lint/loading-problems.ts';
 import { MusterError } from '../../base/errors.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { resolveMainModel } from '../../model/selection/resolve-model.ts';

@@ -40,7 +40,7 @@ export class MessageQuoter {
   async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {
     const [{ inspectAttachment }, { describeExcess }] = await Promise.all([
       import('../../tools/attachments/inspect-file.ts'),
-      import('../../tools/attachments/attachment-limits.ts'),
+      import('../../tools/attachments/inspect-file.ts'),
     ]);
     const attachment = inspectAttachment(bytes);
     if (typeof attachment === 'string') return { facts: null, why: attachment };

@@ -1,5 +1,5 @@
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
-import type { DefinitionKind } from '../../agents/loader/kind.ts';
+import type { DefinitionKind } from '../../agents/loader/format.ts';
 import {
   LiveDefinitions,
   type LiveDefinitionsOptions,

@@ -4,7 +4,7 @@ import {
   type RewindRequest,
 } from '../../engine/rewind/plan-rewind.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { taskInUseError } from '../../store/files/task-ids.ts';
+import { taskInUseError } from '../../store/files/task-files.ts';
 import { refuseBelowRunningTask } from './delete-tasks.ts';
 
 /** Plans a rewind. Throws `CONFLICT` also if the task, a descendant or an ancestor has an owner. */

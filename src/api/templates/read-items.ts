@@ -6,10 +6,9 @@ import {
   type NamedFileOptions,
 } from '../../sys/files/named-file.ts';
 import { confirmPaths } from '../../tools/search/confirm-hits.ts';
-import { createGlobFilter } from '../../tools/search/globs/placed-globs.ts';
+import { isLiteralGlob, createGlobFilter } from '../../tools/search/globs/placed-globs.ts';
 import { listFilesInScope } from '../../tools/search/ripgrep.ts';
 import { comparePaths, type PathFilter } from '../../tools/search/search-types.ts';
-import { isLiteralGlob } from '../../tools/search/globs/split-glob.ts';
 import { MAX_ITEM_BYTES, MAX_ITEMS, parseItems } from './parse-items.ts';
 
 const SEARCH_MS = 30_000;

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { agentId } from '../../agents/agent-id.ts';
+import { agentId } from '../../agents/find-agent.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { MemoryLocation, MemoryScope } from '../../protocol/memory.ts';
 import { locateMemoryDirectory } from '../../sys/files/memory-directories.ts';

@@ -6,8 +6,7 @@ import { plural } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { MemoryLocation } from '../../protocol/memory.ts';
 import { markOutside } from '../../protocol/outside-text.ts';
-import { INDEX_NAME } from '../../tools/memory/index-file.ts';
-import { listNotes, readIndex } from '../../tools/memory/notes.ts';
+import { INDEX_NAME, listNotes, readIndex } from '../../tools/memory/notes.ts';
 import { findOwnNotes, type MemorySource } from './memory-source.ts';
 import { cutToBytes, fitLines } from '../../tools/shared/output.ts';
 

@@ -2,8 +2,7 @@ import { escapeTags } from '../../base/control-tags.ts';
 import { collapseWhitespace, truncate } from '../../base/text.ts';
 import { estimateTokens } from '../../base/token-estimate.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import { callableNames } from '../../agents/agent-id.ts';
-import { builtinsFirst } from '../../agents/find-agent.ts';
+import { callableNames, builtinsFirst } from '../../agents/find-agent.ts';
 import { scoreRelevance } from '../../agents/relevance.ts';
 import { shortenDescription, usageDescription } from './usage-description.ts';
 

@@ -6,7 +6,7 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { delegableAgents } from './delegable-agents.ts';
 import type { AgentSource } from '../task/deps.ts';
-import { callableNames } from '../../agents/agent-id.ts';
+import { callableNames } from '../../agents/find-agent.ts';
 
 /** The agents that a message mentions as @name. */
 export interface Mentions {

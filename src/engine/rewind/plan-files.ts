@@ -3,7 +3,7 @@ import type { FileForm, FileLeft, RewoundFile } from '../../protocol/events/rewo
 import type { FileChange } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
-import { MAX_EDIT_BYTES } from '../../tools/shared/file-content.ts';
+import { MAX_EDIT_BYTES } from '../../tools/shared/file-text.ts';
 import { findFileAbove, hasForm, readPathContent, type PathContent } from './restore-file.ts';
 import type { ChangeSince, TreeSince } from './tree-since.ts';
 

@@ -12,8 +12,8 @@ import { findRoot } from '../../sys/files/paths.ts';
 import { readFullFile, withFile } from '../../sys/files/read-file.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { isSameFile, syncDirectory, writeFileInRoots } from '../../sys/files/write-file.ts';
-import { fileFingerprint, MAX_EDIT_BYTES } from '../../tools/shared/file-content.ts';
-import { permissionBits } from '../../tools/shared/previous-content.ts';
+import { fileFingerprint, MAX_EDIT_BYTES } from '../../tools/shared/file-text.ts';
+import { permissionBits } from '../../tools/shared/change-file.ts';
 
 /** The present content of a path. */
 export type PathContent =

@@ -1,7 +1,11 @@
 import { join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
-import { readFileIfExists, writeViaDraft, type FilePort } from '../files/file-port.ts';
-import { storageError } from '../files/storage-error.ts';
+import {
+  storageError,
+  readFileIfExists,
+  writeViaDraft,
+  type FilePort,
+} from '../files/file-port.ts';
 import { hashContent } from '../../sys/files/read-file.ts';
 
 const HASH_PATTERN = /^[0-9a-f]{64}$/;

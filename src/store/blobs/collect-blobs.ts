@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { systemErrorCode } from '../../base/errors.ts';
 import type { FilePort } from '../files/file-port.ts';
 import type { TaskFiles } from '../files/task-files.ts';
 import type { OwnerLocks } from '../locks/owner-locks.ts';
+import { CHUNK_BYTES } from '../log/line-reader.ts';
 import { isBlobHash, type BlobDirectory } from './blob-directory.ts';
-import { visitBlobReferences } from './blob-references.ts';
 
 /** The largest expected difference between clocks, and between time stamps of file systems. Milliseconds. */
 const CLOCK_SLACK_MS = 3_600_000;
@@ -79,11 +80,8 @@ async function excludeReferencedBlobs(
   }
 }
 
-function isRemovable(
-  { files, locks }: CollectionParts,
-  blobs: BlobDirectory,
-  hash: string,
-): boolean {
+function isRemovable(parts: CollectionParts, blobs: BlobDirectory, hash: string): boolean {
+  const { files, locks } = parts;
   const modified = files.stat(blobs.path(hash))?.modified;
   return (
     modified !== undefined &&
@@ -106,4 +104,38 @@ function removeBlob({ files, locks }: CollectionParts, blobs: BlobDirectory, has
   const modified = files.stat(removed)?.modified ?? 0;
   if (modified < locks.findOldestRival() - CLOCK_SLACK_MS) files.unlink(removed);
   else files.rename(removed, path);
+}
+
+/**
+ * A reference to a blob in a log: a string that consists of its hash (`TaskSpec.prefix`), or the mark of a large
+ * string. A hash inside a longer text does not match, because the quotes of that text are escaped.
+ */
+const REFERENCE = /(?:"|\\u0010blob:)([0-9a-f]{64})"/g;
+/** Characters that are carried over to the next chunk, so that no reference is cut in two. */
+const MAX_REFERENCE_LENGTH = 80;
+
+/** Finds the hashes of the blobs that a piece of a log refers to. */
+export function findBlobReferences(text: string): Iterable<string> {
+  return Array.from(text.matchAll(REFERENCE), ([, hash]) => hash ?? '');
+}
+
+/** Calls `visit` with each hash that a log refers to, with some of them twice, until it returns `stop`. */
+export async function visitBlobReferences(
+  files: FilePort,
+  path: string,
+  visit: (hash: string) => 'continue' | 'stop',
+): Promise<void> {
+  const fd = files.openRead(path);
+  using _close = atScopeEnd(() => files.close(fd));
+  const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, files.statOpen(fd).size + 1));
+  let carriedOver = '';
+  for (let position = 0; ;) {
+    const count = files.readAt(fd, chunk, position);
+    if (count === 0) return;
+    position += count;
+    const text = carriedOver + chunk.toString('latin1', 0, count);
+    for (const hash of findBlobReferences(text)) if (visit(hash) === 'stop') return;
+    carriedOver = text.slice(-MAX_REFERENCE_LENGTH);
+    await new Promise(setImmediate);
+  }
 }

@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { isId } from '../../base/ids.ts';
-import { findBlobReferences } from '../blobs/blob-references.ts';
+import { findBlobReferences } from '../blobs/collect-blobs.ts';
 import { formatRecord } from './export-format.ts';
 import { readChunks, LineReader, CHUNK_BYTES } from '../log/line-reader.ts';
 import { readCreatedEvent, visitLog } from '../log/log-reader.ts';
 import { LogScanner } from '../log/log-scanner.ts';
-import { storageError } from '../files/storage-error.ts';
+import { storageError } from '../files/file-port.ts';
 import type { StoreParts } from '../store-parts.ts';
-import { getSpillFileTask } from '../files/task-files.ts';
-import { missingSpecError } from '../files/task-ids.ts';
+import { missingSpecError, getSpillFileTask } from '../files/task-files.ts';
 import { completeLinesLength } from '../../base/jsonl.ts';
 
 /** The progress of an export. */
@@ -23,10 +22,7 @@ interface ExportState {
 }
 
 /** Exports a task and all its descendants, line by line, in bounded memory whatever the logs contain. */
-export async function* exportTree(
-  parts: StoreParts,
-  root: string,
-): AsyncGenerator<string, void, undefined> {
+export async function* exportTree(parts: StoreParts, root: string): AsyncIterable<string> {
   parts.tasks.checkExists(root);
   if (readCreatedEvent(parts.files, parts.tasks.logPath(root), root) === undefined) {
     throw missingSpecError(root, parts.tasks.logPath(root));
@@ -41,10 +37,7 @@ export async function* exportTree(
   }
 }
 
-async function* exportTask(
-  state: ExportState,
-  id: string,
-): AsyncGenerator<string, void, undefined> {
+async function* exportTask(state: ExportState, id: string): AsyncIterable<string> {
   const { files, paths, tasks, blobs } = state.parts;
   const references = new Set<string>();
   yield formatRecord({ kind: 'task', id });
@@ -73,7 +66,7 @@ async function* exportLog(
   state: ExportState,
   id: string,
   references: Set<string>,
-): AsyncGenerator<string, void, undefined> {
+): AsyncIterable<string> {
   const { files, tasks } = state.parts;
   const scanner = new LogScanner({ task: id });
   for await (const { bytes } of new LineReader(files, tasks.logPath(id), id).readYielding()) {
@@ -108,10 +101,7 @@ function reportDamage({ files, tasks, problemReporter }: StoreParts, id: string)
 }
 
 /** Reads a file in pieces that end at the end of a line where possible; nothing if the file does not exist. */
-async function* readInPieces(
-  { files }: StoreParts,
-  path: string,
-): AsyncGenerator<Buffer, void, undefined> {
+async function* readInPieces({ files }: StoreParts, path: string): AsyncIterable<Buffer> {
   const end = files.stat(path)?.size ?? 0;
   for (let start = 0; start < end;) {
     const range = { start, end: Math.min(end, start + CHUNK_BYTES) };

@@ -1,14 +1,15 @@
+import { createHash, type Hash } from 'node:crypto';
 import { join } from 'node:path';
 import { MusterError, unreachable } from '../../base/errors.ts';
-import { isId } from '../../base/ids.ts';
-import type { ExportRecord } from './export-format.ts';
-import type { ImportDrafts } from './import-drafts.ts';
-import { MAX_LINE_BYTES } from '../log/line-reader.ts';
-import { LogScanner } from '../log/log-scanner.ts';
+import { isId, newId } from '../../base/ids.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import type { StoreParts } from '../store-parts.ts';
+import { unlinkIfExists } from '../files/file-port.ts';
+import { MAX_LINE_BYTES, BufferedWriter } from '../log/line-reader.ts';
+import { LogScanner } from '../log/log-scanner.ts';
 import { addToSummary } from '../log/task-summary.ts';
+import type { StoreParts } from '../store-parts.ts';
 import type { TaskSummary } from '../task-store.ts';
+import type { ExportRecord } from './export-format.ts';
 
 const MAX_TASKS = 10_000;
 const MAX_FILES = 100_000;
@@ -190,4 +191,86 @@ export class ImportReader {
 
 function invalidRecordError(fault: string): MusterError {
   return new MusterError('INVALID_PARAM', fault);
+}
+
+interface OpenDraft {
+  readonly target: string;
+  readonly fd: number;
+  readonly writer: BufferedWriter;
+  readonly hash: Hash;
+}
+
+/** Files that are written under temporary names and renamed at the end. One of them is open at a time. */
+export class ImportDrafts {
+  readonly #parts: StoreParts;
+  /** Paths of drafts by the paths of their files. */
+  readonly #drafts = new Map<string, string>();
+  #open: OpenDraft | undefined;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+  }
+
+  /** Number of drafts. */
+  get size(): number {
+    return this.#drafts.size;
+  }
+
+  has(target: string): boolean {
+    return this.#drafts.has(target);
+  }
+
+  /** Creates the draft of a file. The draft before it must be finished. */
+  begin(target: string): void {
+    const { files } = this.#parts;
+    const getDraftPath = `${target}.${newId()}.new`;
+    const fd = files.openNew(getDraftPath);
+    this.#drafts.set(target, getDraftPath);
+    const writer = new BufferedWriter(files, fd);
+    this.#open = { target, fd, writer, hash: createHash('sha256') };
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#open?.writer.write(bytes);
+    this.#open?.hash.update(bytes);
+  }
+
+  /** Finishes the open draft. Returns the sha256 of its bytes. */
+  async finish(): Promise<string> {
+    const open = this.#open;
+    if (open === undefined) return '';
+    open.writer.flush();
+    if (this.#parts.syncQueue !== undefined) await this.#parts.files.datasync(open.fd);
+    this.#close();
+    return open.hash.digest('hex');
+  }
+
+  /** Returns the path of a file's draft, or of the file itself if it has none. */
+  draft(target: string): string {
+    return this.#drafts.get(target) ?? target;
+  }
+
+  /** Renames a draft to its file. */
+  commit(target: string): void {
+    this.#parts.files.rename(this.draft(target), target);
+    this.#drafts.delete(target);
+  }
+
+  discard(target: string): void {
+    const draft = this.#drafts.get(target);
+    // A deletion of the same task may have removed it.
+    if (draft !== undefined) unlinkIfExists(this.#parts.files, draft);
+    this.#drafts.delete(target);
+  }
+
+  /** Removes all drafts that were not committed. */
+  discardAll(): void {
+    this.#close();
+    for (const target of this.#drafts.keys()) this.discard(target);
+  }
+
+  #close(): void {
+    if (this.#open !== undefined) this.#parts.files.close(this.#open.fd);
+    this.#open = undefined;
+  }
 }

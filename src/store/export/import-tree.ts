@@ -1,15 +1,14 @@
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { parseRecord } from './export-format.ts';
-import { ImportDrafts } from './import-drafts.ts';
-import { writeImportMark } from './import-mark.ts';
-import { ImportReader, type ImportedTask } from './import-reader.ts';
+import { writeImportMark } from '../files/task-files.ts';
+import { ImportDrafts, ImportReader, type ImportedTask } from './import-reader.ts';
 import { readChunks, MAX_LINE_BYTES } from '../log/line-reader.ts';
 import { readCreatedEvent } from '../log/log-reader.ts';
 import { moveLogAside } from '../log/log-repair.ts';
 import { finishDeletions, lockTasks } from '../delete-tasks.ts';
-import { storageError } from '../files/storage-error.ts';
+import { storageError, unlinkIfExists } from '../files/file-port.ts';
 import type { StoreParts } from '../store-parts.ts';
-import { removeSweepRecord } from '../sweep-record.ts';
 import type { TaskSummary } from '../task-store.ts';
 
 /** A log line as a JSON string is at most twice as long, because the line is JSON: only its quotes and backslashes are escaped. */
@@ -67,7 +66,7 @@ function invalidLineError(line: number, fault: string): MusterError {
   return new MusterError('INVALID_PARAM', `line ${line} of the exported tasks ${fault}`);
 }
 
-async function* splitLines(text: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+async function* splitLines(text: AsyncIterable<string>): AsyncIterable<string> {
   let pending: string[] = [];
   let length = 0;
   let number = 1;
@@ -93,10 +92,8 @@ function isAlreadyStored(parts: StoreParts, drafts: ImportDrafts, id: string): b
   const path = parts.tasks.logPath(id);
   if (readCreatedEvent(parts.files, path, id) === undefined) return false;
   if (haveSameBytes(parts, path, drafts.draft(path))) return true;
-  throw new MusterError(
-    'CONFLICT',
-    `there is already a task ${id}, and it differs from the one in the file: delete it first`,
-  );
+  const message = `there is already a task ${id}, and it differs from the one in the file: delete it first`;
+  throw new MusterError('CONFLICT', message);
 }
 
 function haveSameBytes({ files }: StoreParts, one: string, other: string): boolean {
@@ -104,15 +101,12 @@ function haveSameBytes({ files }: StoreParts, one: string, other: string): boole
   if (files.stat(other)?.size !== size) return false;
   const range = { start: 0, end: size };
   const otherChunks = readChunks(files, other, range);
-  try {
-    for (const chunk of readChunks(files, one, range)) {
-      const next = otherChunks.next();
-      if (next.done === true || !chunk.equals(next.value)) return false;
-    }
-    return true;
-  } finally {
-    otherChunks.return();
+  using _close = atScopeEnd(() => otherChunks.return());
+  for (const chunk of readChunks(files, one, range)) {
+    const next = otherChunks.next();
+    if (next.done === true || !chunk.equals(next.value)) return false;
   }
+  return true;
 }
 
 /**
@@ -142,7 +136,8 @@ function commitDrafts(
     for (const id of committed) removeCommitted(parts, id);
     throw thrown;
   }
-  removeSweepRecord(files, paths.sweepRecord);
+  // Without the record, the next sweep checks everything: imported tasks may be older than all others.
+  unlinkIfExists(files, paths.sweepRecord);
   try {
     index.put(newTasks.flatMap(({ summary }) => (isEnded(summary) ? [summary] : [])));
   } catch {
@@ -166,11 +161,11 @@ function clearLeftovers({ files, tasks }: StoreParts, id: string): void {
     }
     moveLogAside(files, paths);
   }
-  if (files.stat(tasks.outputPath(id)) !== undefined) files.unlink(tasks.outputPath(id));
+  unlinkIfExists(files, tasks.outputPath(id));
 }
 
 function removeCommitted({ files, tasks }: StoreParts, id: string): void {
-  if (files.stat(tasks.logPath(id)) !== undefined) files.unlink(tasks.logPath(id));
+  unlinkIfExists(files, tasks.logPath(id));
   tasks.removeOtherFiles(new Set([id]));
 }
 

@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
-import type { FilePort, FileStat } from './file-port.ts';
-import { storageError } from './storage-error.ts';
+import { storageError, type FilePort, type FileStat } from './file-port.ts';
 
 /** The paths in a data directory. `tasks` is flat, so that a listing reads one directory. */
 export interface DataPaths {
@@ -79,15 +78,11 @@ export function checkDataDirectory(
     throw new MusterError('INVALID_PARAM', `the data directory ${path} is not a directory`);
   }
   if (uid !== undefined && stat.uid !== uid) {
-    throw new MusterError(
-      'PERMISSION_DENIED',
-      `the data directory ${path} belongs to user ${stat.uid}, not to you (${uid}): choose another one with --data-dir`,
-    );
+    const message = `the data directory ${path} belongs to user ${stat.uid}, not to you (${uid}): choose another one with --data-dir`;
+    throw new MusterError('PERMISSION_DENIED', message);
   }
   if ((stat.mode & WRITABLE_BY_OTHERS) !== 0) {
-    throw new MusterError(
-      'PERMISSION_DENIED',
-      `others can write to the data directory ${path} (mode ${stat.mode.toString(8)}): run chmod go-w on it`,
-    );
+    const message = `others can write to the data directory ${path} (mode ${stat.mode.toString(8)}): run chmod go-w on it`;
+    throw new MusterError('PERMISSION_DENIED', message);
   }
 }

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import type { FilePort, FileStat } from './file-port.ts';
 
 const FILE_MODE = 0o600;
@@ -30,11 +31,8 @@ function openNew(path: string): number {
 
 function readFile(path: string): Buffer {
   const fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW);
-  try {
-    return fs.readFileSync(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
+  using _close = atScopeEnd(() => fs.closeSync(fd));
+  return fs.readFileSync(fd);
 }
 
 function stat(path: string): FileStat | undefined {
@@ -53,11 +51,8 @@ function touch(path: string): void {
  */
 async function syncDirectory(path: string): Promise<void> {
   const fd = fs.openSync(path, O_RDONLY);
-  try {
-    await fsync(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
+  using _close = atScopeEnd(() => fs.closeSync(fd));
+  await fsync(fd);
 }
 
 function makeDirectory(path: string): void {

@@ -1,8 +1,8 @@
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { deferred, type Deferred } from '../../base/async.ts';
 import type { MusterError } from '../../base/errors.ts';
 import type { DescriptorCache } from './descriptor-cache.ts';
-import type { FilePort } from './file-port.ts';
-import { storageError } from './storage-error.ts';
+import { storageError, type FilePort } from './file-port.ts';
 import { BatchGate } from '../../base/batch-gate.ts';
 import { ConcurrencyLimit } from '../../base/concurrency-limit.ts';
 
@@ -112,7 +112,7 @@ export class SyncQueue {
     const blobs = [...this.#blobs];
     this.#directories.clear();
     this.#blobs.clear();
-    await this.#syncShared(blobs, (path) => this.#syncBlob(path));
+    await this.#syncAll(blobs, (path) => this.#syncBlob(path));
     const synced = [...logs].map(async ([path, durable]) => {
       const failure = await this.#syncLog(path);
       if (failure !== undefined || directories.length === 0) this.#settle(durable, failure);
@@ -120,7 +120,7 @@ export class SyncQueue {
     // Without a directory to sync, the round is over: each caller waits only for its log.
     if (directories.length === 0) return;
     await Promise.all(synced);
-    await this.#syncShared(directories, (path) => this.#files.syncDirectory(path));
+    await this.#syncAll(directories, (path) => this.#files.syncDirectory(path));
     for (const durable of logs.values()) this.#settle(durable, undefined);
   }
 
@@ -132,10 +132,7 @@ export class SyncQueue {
   }
 
   /** Syncs files that many logs depend on. After a failure, no log counts as durable any more. */
-  async #syncShared(
-    paths: readonly string[],
-    sync: (path: string) => Promise<void>,
-  ): Promise<void> {
+  async #syncAll(paths: readonly string[], sync: (path: string) => Promise<void>): Promise<void> {
     const failures = paths.map((path) => this.#failureOf(path, () => sync(path)));
     for (const failure of await Promise.all(failures)) this.#broken ??= failure;
   }
@@ -148,11 +145,8 @@ export class SyncQueue {
 
   async #syncBlob(path: string): Promise<void> {
     const fd = this.#files.openAppend(path);
-    try {
-      await this.#files.datasync(fd);
-    } finally {
-      this.#files.close(fd);
-    }
+    using _close = atScopeEnd(() => this.#files.close(fd));
+    await this.#files.datasync(fd);
   }
 
   async #failureOf(path: string, sync: () => Promise<void>): Promise<MusterError | undefined> {

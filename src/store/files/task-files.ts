@@ -1,12 +1,17 @@
 import { basename, dirname, join } from 'node:path';
-import { systemErrorCode } from '../../base/errors.ts';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
+import { systemErrorCode, MusterError } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
+import { hashContent } from '../../sys/files/read-file.ts';
 import type { DataPaths } from './data-dir.ts';
 import type { DescriptorCache } from './descriptor-cache.ts';
-import type { FilePort } from './file-port.ts';
-import { storageError } from './storage-error.ts';
-import { checkTaskId, taskNotFoundError } from './task-ids.ts';
-import { hashContent } from '../../sys/files/read-file.ts';
+import {
+  readFileIfExists,
+  storageError,
+  unlinkIfExists,
+  writeAllBytes,
+  type FilePort,
+} from './file-port.ts';
 
 const LOG_SUFFIX = '.jsonl';
 const LOCK_SUFFIX = '.lock';
@@ -179,4 +184,84 @@ export class TaskFiles {
     // Not `join`: there is nothing to normalize, and each event asks for a path.
     return `${this.#paths.tasks}/${id}.${kind}`;
   }
+}
+
+const COUNT = /^\d{1,15}$/;
+
+/**
+ * Reads the number of the last imported event; null if the task has no mark. If the mark contains no number, all events
+ * count as imported.
+ */
+export function readImportMark(files: FilePort, path: string): number | null {
+  const text = readFileIfExists(files, path)?.toString('utf8').trim();
+  if (text === undefined) return null;
+  return COUNT.test(text) ? Number(text) : Number.MAX_SAFE_INTEGER;
+}
+
+/** Marks a task as imported. Replaces a mark that an earlier task with this id has left. */
+export function writeImportMark(files: FilePort, path: string, lastSeq: number): void {
+  unlinkIfExists(files, path);
+  const fd = files.openNew(path);
+  using _close = atScopeEnd(() => files.close(fd));
+  writeAllBytes(files, fd, Buffer.from(`${lastSeq}\n`));
+}
+
+/** Candidates that the error for an ambiguous prefix names. */
+const MAX_CANDIDATES = 5;
+
+/** Throws `INVALID_PARAM` unless `id` is well formed, so that nothing else becomes part of a path. */
+export function checkTaskId(id: string): void {
+  if (isId(id)) return;
+  const message = `${JSON.stringify(id)} is not a task id: 8 to 32 characters of a-z and 0-9`;
+  throw new MusterError('INVALID_PARAM', message);
+}
+
+export function taskNotFoundError(id: string): MusterError {
+  const message = `there is no task ${JSON.stringify(id)}: \`muster tasks list\` shows them`;
+  return new MusterError('NOT_FOUND', message);
+}
+
+export function taskExistsError(id: string): MusterError {
+  return new MusterError('CONFLICT', `there is already a task ${id}`);
+}
+
+export function taskInUseError(id: string, pid: number): MusterError {
+  const message = `task ${id} is in use by process ${pid}: stop it there, or wait until it ends`;
+  return new MusterError('CONFLICT', message);
+}
+
+/**
+ * The line to look at, as `path:line`, in a log that lacks the event with the specification of its task: the line of the
+ * first problem, or the first line.
+ */
+export function locateMissingSpec(
+  path: string,
+  problems: readonly { readonly line: number }[],
+): string {
+  return `${path}:${problems[0]?.line ?? 1}`;
+}
+
+export function missingSpecError(id: string, location: string): MusterError {
+  const message = `task ${id} cannot continue: its specification is missing or damaged in ${location}`;
+  return new MusterError('INTERNAL_ERROR', message);
+}
+
+/**
+ * Finds the only id that begins with `prefix`. A complete id matches itself even if others begin with it. Throws
+ * `NOT_FOUND`, or `INVALID_PARAM` if several ids match.
+ */
+export function resolveIdPrefix(prefix: string, ids: Iterable<string>): string {
+  if (prefix === '') throw new MusterError('INVALID_PARAM', 'a task id is empty');
+  const candidates: string[] = [];
+  for (const id of ids) {
+    if (id === prefix) return id;
+    if (id.startsWith(prefix)) candidates.push(id);
+  }
+  const [first] = candidates;
+  if (first === undefined) throw taskNotFoundError(prefix);
+  if (candidates.length === 1) return first;
+  const named = candidates.toSorted().slice(0, MAX_CANDIDATES).join(', ');
+  const rest = candidates.length - MAX_CANDIDATES;
+  const message = `${candidates.length} tasks begin with ${JSON.stringify(prefix)}: ${named}${rest > 0 ? ` and ${rest} more` : ''}; give more of the id`;
+  throw new MusterError('INVALID_PARAM', message);
 }

@@ -115,10 +115,8 @@ function updateIndex(
 }
 
 /** Adds tasks to the index. Withdraws a task whose log has grown: its new owner may have written to the index first. */
-function addToIndex(
-  { files, tasks, index }: TaskListingOptions,
-  uncovered: readonly SummarizedLog[],
-): void {
+function addToIndex(options: TaskListingOptions, uncovered: readonly SummarizedLog[]): void {
+  const { files, tasks, index } = options;
   index.put(uncovered.map(({ summary }) => summary));
   const deleted = new Set<string>();
   for (const { summary, bytes } of uncovered) {

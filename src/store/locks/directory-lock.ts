@@ -58,10 +58,8 @@ async function waitForLock(
     const owner = tryToAcquire(locks, lock);
     if (owner === undefined) return;
     if (waited >= MAX_WAIT_MS) {
-      throw new MusterError(
-        'CONFLICT',
-        `process ${owner.pid} has been writing here for ${MAX_WAIT_MS / 1000} s (${lock}): nothing was changed. Try again later`,
-      );
+      const message = `process ${owner.pid} has been writing here for ${MAX_WAIT_MS / 1000} s (${lock}): nothing was changed. Try again later`;
+      throw new MusterError('CONFLICT', message);
     }
     // Random, so that the same processes do not collide again and again.
     const ms = Math.ceil(retry * (0.5 + Math.random()));

@@ -4,8 +4,9 @@ import { LOG_VERSION, type EventBody, type TaskEvent } from '../../protocol/even
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
-import { isEventType, isTaskEvent } from './validate-event.ts';
-import { mapStrings } from './map-strings.ts';
+import { isTaskEvent } from './validate-event.ts';
+import { isEventType } from './validate-terms.ts';
+import { mapStrings } from './large-strings.ts';
 import type { Redact } from '../redact/redactor.ts';
 
 /** The position in a log, which the next events are stamped with. */
@@ -61,8 +62,6 @@ function redactEvent(event: TaskEvent, redact: Redact): TaskEvent {
     isEventType(text) || PROTOCOL_VALUES.has(text) ? text : redact(text),
   );
   if (isTaskEvent(clean, event.task)) return clean;
-  throw new MusterError(
-    'INTERNAL_ERROR',
-    `redacting secrets made event ${event.type} of task ${event.task} unreadable: is the task's id one of them?`,
-  );
+  const message = `redacting secrets made event ${event.type} of task ${event.task} unreadable: is the task's id one of them?`;
+  throw new MusterError('INTERNAL_ERROR', message);
 }

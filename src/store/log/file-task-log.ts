@@ -2,11 +2,10 @@ import { MusterError } from '../../base/errors.ts';
 import { byteLength } from '../../base/text.ts';
 import type { EventBody, TaskEvent } from '../../protocol/events/event.ts';
 import type { DescriptorCache } from '../files/descriptor-cache.ts';
-import { writeAllBytes, type FilePort } from '../files/file-port.ts';
+import { storageError, writeAllBytes, type FilePort } from '../files/file-port.ts';
 import { encodeLogLine } from './large-strings.ts';
 import { MAX_LINE_BYTES } from './line-reader.ts';
 import type { EventStamper } from './event-stamper.ts';
-import { storageError } from '../files/storage-error.ts';
 import { addToSummary } from './task-summary.ts';
 import type { SyncQueue } from '../files/sync-queue.ts';
 import type { TaskLog, TaskSummary } from '../task-store.ts';
@@ -33,10 +32,8 @@ function checkLineLength({ type, task }: TaskEvent, line: string): void {
   if (line.length < MAX_LINE_BYTES / MAX_UTF8_BYTES_PER_UNIT) return;
   const bytes = byteLength(line) + 1;
   if (bytes <= MAX_LINE_BYTES) return;
-  throw new MusterError(
-    'LIMIT_EXCEEDED',
-    `${type} of task ${task} takes ${bytes} bytes in its log, the limit is ${MAX_LINE_BYTES}`,
-  );
+  const message = `${type} of task ${task} takes ${bytes} bytes in its log, the limit is ${MAX_LINE_BYTES}`;
+  throw new MusterError('LIMIT_EXCEEDED', message);
 }
 
 /** The position in a log at which a new owner continues. */

@@ -1,6 +1,6 @@
-import { byteLength } from '../../base/text.ts';
-import { mapStrings } from './map-strings.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { parseJsonLine } from '../../base/jsonl.ts';
+import { byteLength } from '../../base/text.ts';
 
 /** The large strings of a line above this limit are moved to blobs. Bytes. */
 export const LARGE_LINE_BYTES = 64 * 1024;
@@ -113,11 +113,40 @@ function changeMessages(conversation: JsonObject, change: ChangePart) {
 }
 
 function parsePart(text: string, empty: object): unknown {
-  try {
-    const part: unknown = JSON.parse(text);
-    return Array.isArray(part) === Array.isArray(empty) && typeof part === 'object' ? part : empty;
-  } catch {
-    // The blob is lost, which its reader has reported.
-    return empty;
+  // Where the blob is lost, which its reader has reported, the text is not JSON.
+  const part = parseJsonLine(text);
+  return Array.isArray(part) === Array.isArray(empty) && typeof part === 'object' ? part : empty;
+}
+
+/**
+ * Applies `change` to each string in a JSON value, but not to keys. Unchanged parts are returned as the same objects, so
+ * that the usual case allocates nothing.
+ */
+export function mapStrings(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return mapArray(value, change);
+  if (isJsonObject(value)) return mapObject(value, change);
+  return value;
+}
+
+function mapArray(items: readonly unknown[], change: (text: string) => string): readonly unknown[] {
+  let changed: unknown[] | undefined;
+  for (let index = 0; index < items.length; index += 1) {
+    const item = mapStrings(items[index], change);
+    if (item !== items[index]) (changed ??= [...items])[index] = item;
   }
+  return changed ?? items;
+}
+
+function mapObject(object: object, change: (text: string) => string): object {
+  let changed: [string, unknown][] | undefined;
+  const entries = Object.entries(object);
+  for (let index = 0; index < entries.length; index += 1) {
+    const entry = entries[index];
+    if (entry === undefined) continue;
+    const value = mapStrings(entry[1], change);
+    if (value !== entry[1]) (changed ??= [...entries])[index] = [entry[0], value];
+  }
+  // Not by assignment: a key `__proto__` in the JSON of a model must stay a key.
+  return changed === undefined ? object : Object.fromEntries(changed);
 }

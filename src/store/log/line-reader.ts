@@ -1,8 +1,8 @@
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { systemErrorCode } from '../../base/errors.ts';
 import { findLines, completeLinesLength } from '../../base/jsonl.ts';
-import { writeAllBytes, type FilePort } from '../files/file-port.ts';
-import { storageError } from '../files/storage-error.ts';
-import { taskNotFoundError } from '../files/task-ids.ts';
+import { storageError, writeAllBytes, type FilePort } from '../files/file-port.ts';
+import { taskNotFoundError } from '../files/task-files.ts';
 
 /** The size of a read, of a copy, and of a buffered write. */
 export const CHUNK_BYTES = 256 * 1024;
@@ -47,7 +47,7 @@ export class LineReader implements Iterable<LogLine> {
   }
 
   /** Reads the same lines, and lets other work run after each chunk. */
-  async *readYielding(): AsyncGenerator<LogLine, void, undefined> {
+  async *readYielding(): AsyncIterable<LogLine> {
     for (const chunk of this.#chunks()) {
       yield* this.#split(chunk);
       await new Promise(setImmediate);
@@ -56,18 +56,15 @@ export class LineReader implements Iterable<LogLine> {
 
   *#chunks(): Generator<Buffer, void, undefined> {
     const fd = this.#wrapErrors(() => this.#files.openRead(this.#path));
-    try {
-      const { size } = this.#wrapErrors(() => this.#files.statOpen(fd));
-      const remaining = Math.max(0, size - this.#position);
-      const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, remaining + 1));
-      for (let position = this.#position; ;) {
-        const count = this.#wrapErrors(() => this.#files.readAt(fd, chunk, position));
-        if (count === 0) return;
-        position += count;
-        yield chunk.subarray(0, count);
-      }
-    } finally {
-      this.#files.close(fd);
+    using _close = atScopeEnd(() => this.#files.close(fd));
+    const { size } = this.#wrapErrors(() => this.#files.statOpen(fd));
+    const remaining = Math.max(0, size - this.#position);
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, remaining + 1));
+    for (let position = this.#position; ;) {
+      const count = this.#wrapErrors(() => this.#files.readAt(fd, chunk, position));
+      if (count === 0) return;
+      position += count;
+      yield chunk.subarray(0, count);
     }
   }
 
@@ -120,17 +117,14 @@ export function* readChunks(
   range: { readonly start: number; readonly end: number },
 ): Generator<Buffer, void, undefined> {
   const fd = files.openRead(path);
-  try {
-    const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, range.end - range.start)));
-    for (let position = range.start; position < range.end;) {
-      const wanted = chunk.subarray(0, Math.min(chunk.length, range.end - position));
-      const count = files.readAt(fd, wanted, position);
-      if (count === 0) return;
-      position += count;
-      yield wanted.subarray(0, count);
-    }
-  } finally {
-    files.close(fd);
+  using _close = atScopeEnd(() => files.close(fd));
+  const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, range.end - range.start)));
+  for (let position = range.start; position < range.end;) {
+    const wanted = chunk.subarray(0, Math.min(chunk.length, range.end - position));
+    const count = files.readAt(fd, wanted, position);
+    if (count === 0) return;
+    position += count;
+    yield wanted.subarray(0, count);
   }
 }
 

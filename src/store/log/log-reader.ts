@@ -1,10 +1,10 @@
 import { MusterError } from '../../base/errors.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
-import type { FilePort } from '../files/file-port.ts';
+import { storageError, type FilePort } from '../files/file-port.ts';
+import type { LogProblem, TaskSummary, LogTail } from '../task-store.ts';
 import { LineReader } from './line-reader.ts';
 import { LogScanner, type ScanOptions } from './log-scanner.ts';
 import { addToSummary } from './task-summary.ts';
-import type { LogProblem, TaskSummary } from '../task-store.ts';
 
 export type EventVisitor = (event: TaskEvent) => void;
 
@@ -101,7 +101,7 @@ export async function* streamLog(
   files: FilePort,
   path: string,
   options: StreamOptions,
-): AsyncGenerator<TaskEvent, void, undefined> {
+): AsyncIterable<TaskEvent> {
   const scanner = new LogScanner(options);
   const reader = new LineReader(files, path, options.task);
   for await (const { bytes } of reader.readYielding()) {
@@ -110,4 +110,49 @@ export async function* streamLog(
   }
   if (reader.tailBytes > 0) scanner.addTornTail(reader.tailBytes);
   options.onProblems(scanner.problems);
+}
+
+/** Reads the events that were added to a log file. Keeps no descriptor open, because thousands of logs may be followed. */
+export class FileLogTail implements LogTail {
+  readonly #files: FilePort;
+  readonly #path: string;
+  readonly #task: string;
+  readonly #scanner: LogScanner;
+  #inode = -1;
+  /** The size of the file at the last read, so that an incomplete line is not read again and again. */
+  #size = 0;
+  /** The end of the last complete line. */
+  #position = 0;
+
+  constructor(files: FilePort, path: string, options: ScanOptions) {
+    this.#files = files;
+    this.#path = path;
+    this.#task = options.task;
+    this.#scanner = new LogScanner(options);
+  }
+
+  read(visit: EventVisitor): void {
+    const stat = this.#stat();
+    if (stat === undefined) return;
+    const { inode, size } = stat;
+    if (inode === this.#inode && size === this.#size) return;
+    // A repair writes the log to a new file. The scanner skips the events that were read before, by their numbers.
+    if (inode !== this.#inode || size < this.#position) this.#position = 0;
+    this.#inode = inode;
+    this.#size = size;
+    const lines = new LineReader(this.#files, this.#path, this.#task, this.#position);
+    for (const { bytes, start, length } of lines) {
+      this.#position = start + length;
+      const event = this.#scanner.scanLine(bytes);
+      if (typeof event !== 'string') visit(event);
+    }
+  }
+
+  #stat() {
+    try {
+      return this.#files.stat(this.#path);
+    } catch (thrown) {
+      throw storageError('read', this.#path, thrown);
+    }
+  }
 }

@@ -1,9 +1,9 @@
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { newId } from '../../base/ids.ts';
-import type { FilePort } from '../files/file-port.ts';
+import { storageError, type FilePort } from '../files/file-port.ts';
 import { readChunks, LineReader, BufferedWriter, type LogLine } from './line-reader.ts';
 import type { LogState } from './log-reader.ts';
 import { LogScanner, type ScanOptions } from './log-scanner.ts';
-import { storageError } from '../files/storage-error.ts';
 
 const NEWLINE = 0x0a;
 
@@ -53,11 +53,8 @@ export function moveLogAside(files: FilePort, paths: LogPaths): void {
 
 function truncateLog(files: FilePort, path: string, length: number): void {
   const fd = files.openAppend(path);
-  try {
-    files.truncate(fd, length);
-  } finally {
-    files.close(fd);
-  }
+  using _close = atScopeEnd(() => files.close(fd));
+  files.truncate(fd, length);
 }
 
 /** Reads the log a second time, so that the positions of damaged lines need not be kept in memory. */
@@ -110,12 +107,9 @@ function appendDamaged(
 
 /** Makes the bytes durable before the rename that follows: otherwise a power loss could leave the new name without content. */
 function writeDurably(files: FilePort, fd: number, fill: (writer: BufferedWriter) => void): void {
-  try {
-    const writer = new BufferedWriter(files, fd);
-    fill(writer);
-    writer.flush();
-    files.datasyncBlocking(fd);
-  } finally {
-    files.close(fd);
-  }
+  using _close = atScopeEnd(() => files.close(fd));
+  const writer = new BufferedWriter(files, fd);
+  fill(writer);
+  writer.flush();
+  files.datasyncBlocking(fd);
 }

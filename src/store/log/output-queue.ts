@@ -1,7 +1,6 @@
 import { systemErrorCode } from '../../base/errors.ts';
 import type { DescriptorCache } from '../files/descriptor-cache.ts';
-import { writeAllBytes, type FilePort } from '../files/file-port.ts';
-import { storageError } from '../files/storage-error.ts';
+import { storageError, writeAllBytes, type FilePort } from '../files/file-port.ts';
 import { waitUntilIdle } from '../../sys/processes/wait-until-idle.ts';
 
 const WRITE_AFTER_MS = 150;

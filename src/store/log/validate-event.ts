@@ -1,77 +1,20 @@
 import { isId } from '../../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { isAttachmentList } from '../../protocol/attachment.ts';
-import { isQuotedItemList } from '../../protocol/quoted-item.ts';
 import type { EventType, TaskEvent } from '../../protocol/events/event.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
+import { isQuotedItemList } from '../../protocol/quoted-item.ts';
+import { isBlobMark } from './large-strings.ts';
 import {
-  isInitialContext,
-  isForkedConversation,
-  isSummarizedConversation,
-} from './validate-context.ts';
-import { hasRequiredFields } from './event-shapes.ts';
-import {
+  hasRequiredFields,
+  hasTexts,
   hasValidTerms,
+  isEventType,
   isStringArray,
   isAgentDefinition,
   isPermissionRule,
   isArrayOf,
 } from './validate-terms.ts';
-
-/** All event types. The type of this table makes a new event type fail to compile until it is listed here. */
-const EVENT_TYPES: Readonly<Record<EventType, true>> = {
-  'task.created': true,
-  'task.claimed': true,
-  'task.held': true,
-  'task.started': true,
-  'task.resumed': true,
-  'task.reused': true,
-  'reuse.missed': true,
-  'task.rewound': true,
-  'files.restored': true,
-  'terms.changed': true,
-  'input.queued': true,
-  'input.withdrawn': true,
-  'turn.started': true,
-  'turn.held': true,
-  'turn.accepted': true,
-  'turn.quiet': true,
-  'turn.flowing': true,
-  'turn.interrupted': true,
-  'turn.retried': true,
-  'turn.ended': true,
-  'turn.failed': true,
-  'context.cleared': true,
-  'summary.started': true,
-  'context.summarised': true,
-  'summary.refused': true,
-  'context.dropped': true,
-  'context.handed': true,
-  'call.started': true,
-  'call.ended': true,
-  'call.refused': true,
-  'question.asked': true,
-  'question.answered': true,
-  'rights.granted': true,
-  'mode.granted': true,
-  'task.parked': true,
-  'child.created': true,
-  'child.resumed': true,
-  'child.detached': true,
-  'items.reopened': true,
-  'child.ended': true,
-  'shell.started': true,
-  'shell.ended': true,
-  notified: true,
-  'todos.set': true,
-  'limit.reached': true,
-  warning: true,
-  'task.ended': true,
-};
-
-export function isEventType(text: string): text is EventType {
-  return Object.hasOwn(EVENT_TYPES, text);
-}
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
@@ -88,43 +31,46 @@ function hasValidStamp(value: JsonObject, task: string): boolean {
   );
 }
 
+const SPEC_TEXTS = ['root', 'description', 'prompt', 'cwd', 'prefix', 'source'];
+
+/** The fields that a specification may lack. */
+const OPTIONAL_SPEC_FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  fanOut: isFanOut,
+  inherited: isForkedConversation,
+  summarised: isSummarizedConversation,
+  enclosed: isQuotedItemList,
+  given: isInitialContext,
+};
+
 function isSpec(spec: unknown, task: string): boolean {
   return (
     isJsonObject(spec) &&
     spec['id'] === task &&
-    typeof spec['root'] === 'string' &&
     isCount(spec['depth']) &&
-    typeof spec['description'] === 'string' &&
-    typeof spec['prompt'] === 'string' &&
-    typeof spec['cwd'] === 'string' &&
+    hasTexts(spec, SPEC_TEXTS) &&
     isStringArray(spec['tools']) &&
     isStringArray(spec['handed']) &&
-    typeof spec['prefix'] === 'string' &&
-    typeof spec['source'] === 'string' &&
     isAgentDefinition(spec['agent']) &&
     hasValidTerms(spec) &&
-    (spec['fanOut'] === undefined || isFanOut(spec['fanOut'])) &&
-    (spec['inherited'] === undefined || isForkedConversation(spec['inherited'])) &&
-    (spec['summarised'] === undefined || isSummarizedConversation(spec['summarised'])) &&
-    (spec['enclosed'] === undefined || isQuotedItemList(spec['enclosed'])) &&
-    (spec['given'] === undefined || isInitialContext(spec['given']))
+    Object.entries(OPTIONAL_SPEC_FIELDS).every(
+      ([name, isValid]) => spec[name] === undefined || isValid(spec[name]),
+    )
   );
 }
 
 /** Checks a fan-out closely, because the task continues it as it is logged. */
 function isFanOut(value: unknown): boolean {
   if (!isJsonObject(value) || !isJsonObject(value['source'])) return false;
-  const { template, path, body, items, digests } = value;
+  const { items, digests } = value;
   const isItem = (each: unknown): boolean => typeof each === 'string' || isJsonObject(each);
   return (
-    [template, path, body].every((text) => typeof text === 'string') &&
+    hasTexts(value, ['template', 'path', 'body']) &&
     isArrayOf(items, isItem) &&
     Array.isArray(digests)
   );
 }
 
 const QUESTION_NUMBER = /^q\d{1,9}$/;
-const QUESTION_TEXTS = ['callId', 'tool'];
 const PERMISSION_LISTS = ['commands', 'paths', 'hosts', 'edits', 'scopes'];
 
 /** Checks a question closely, because people see its id and type it. */
@@ -133,7 +79,7 @@ function isQuestion(value: unknown, task: string): boolean {
   const { id, kind, chain } = value;
   if (typeof id !== 'string' || !id.startsWith(task) || value['task'] !== task) return false;
   if (!QUESTION_NUMBER.test(id.slice(task.length)) || !Array.isArray(chain)) return false;
-  if (!QUESTION_TEXTS.every((name) => typeof value[name] === 'string')) return false;
+  if (!hasTexts(value, ['callId', 'tool'])) return false;
   if (kind === 'input') return typeof value['text'] === 'string' && Array.isArray(value['options']);
   if (kind === 'plan') return typeof value['text'] === 'string';
   return kind === 'permission' && PERMISSION_LISTS.every((name) => Array.isArray(value[name]));
@@ -231,8 +177,7 @@ function isFileVersion(value: unknown): boolean {
 
 /** Checks the parts of a compaction that requests contain. */
 function isCompaction({ type, calls, size, upTo, head, summary }: JsonObject): boolean {
-  const isCall = (each: unknown): boolean =>
-    isJsonObject(each) && typeof each['callId'] === 'string' && typeof each['text'] === 'string';
+  const isCall = (each: unknown): boolean => hasTexts(each, ['callId', 'text']);
   if (!isJsonObject(size)) return false;
   if (type === 'context.cleared') return isArrayOf(calls, isCall);
   if (type === 'context.summarised') return typeof summary === 'string';
@@ -240,8 +185,7 @@ function isCompaction({ type, calls, size, upTo, head, summary }: JsonObject): b
 }
 
 function isRestored({ rewind, left }: JsonObject): boolean {
-  const isUnrestored = (each: unknown): boolean =>
-    isJsonObject(each) && typeof each['path'] === 'string' && typeof each['because'] === 'string';
+  const isUnrestored = (each: unknown): boolean => hasTexts(each, ['path', 'because']);
   return isCount(rewind) && isArrayOf(left, isUnrestored);
 }
 
@@ -282,3 +226,69 @@ const CHECKS: Partial<Readonly<Record<EventType, (event: JsonObject, task: strin
   'items.reopened': ({ items }) => isArrayOf(items, isCount),
   'child.ended': isChildEnd,
 };
+
+/**
+ * Checks a forked conversation closely, because its messages are sent to a model. Messages that were moved to a blob are
+ * not decoded yet.
+ */
+function isForkedConversation(value: unknown): boolean {
+  if (!isJsonObject(value) || typeof value['agent'] !== 'string') return false;
+  const { messages, known, said, counted } = value;
+  return (
+    isArrayOf(known, isReadFile) &&
+    (counted === undefined || isTokenCount(counted)) &&
+    (said === undefined || isArrayOf(said, isForkedReply)) &&
+    areMessages(messages)
+  );
+}
+
+/** Checks a conversation that is to be summarized as closely, and the prefix of its requests. */
+function isSummarizedConversation(value: unknown): boolean {
+  if (!isJsonObject(value) || typeof value['agent'] !== 'string') return false;
+  const { task, turn, messages, prefix, model } = value;
+  return (
+    typeof task === 'string' &&
+    typeof turn === 'number' &&
+    hasTexts(model, ['provider', 'id']) &&
+    areMessages(messages) &&
+    (isBlobMark(prefix) || isPrefix(prefix))
+  );
+}
+
+function isInitialContext(value: unknown): boolean {
+  return hasTexts(value, ['text']) && isArrayOf(value['read'], isReadFile);
+}
+
+function areMessages(value: unknown): boolean {
+  return isBlobMark(value) || isArrayOf(value, isMessage);
+}
+
+function isPrefix(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  return isStringArray(value['system']) && isArrayOf(value['tools'], isJsonObject);
+}
+
+function isMessage(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { role, content } = value;
+  const isKnown = role === 'user' || role === 'assistant' || role === 'tool';
+  return isKnown && isArrayOf(content, isPart);
+}
+
+function isPart(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  return value['attachments'] === undefined || isAttachmentList(value['attachments']);
+}
+
+function isForkedReply(value: unknown): boolean {
+  return hasTexts(value, ['from', 'text']) && typeof value['at'] === 'number';
+}
+
+function isTokenCount(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  return [value['tokens'], value['messages'], value['output']].every(Number.isFinite);
+}
+
+function isReadFile(value: unknown): boolean {
+  return hasTexts(value, ['path']);
+}

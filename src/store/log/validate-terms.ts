@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { LIMITS, OPTIONAL_TASK_LIMITS } from '../../protocol/limits.ts';
+import type { EventType } from '../../protocol/events/event.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
+import { isQuotedItemList } from '../../protocol/quoted-item.ts';
 
 /**
  * Checks the rights, limits and model of a task, which both a specification and a change of terms contain. Damaged terms
@@ -18,27 +20,25 @@ export function isStringArray(value: unknown): boolean {
   return isArrayOf(value, (item) => typeof item === 'string');
 }
 
+/** Checks whether a value is an object in which all of these fields are texts. */
+export function hasTexts(value: unknown, names: readonly string[]): value is JsonObject {
+  return isJsonObject(value) && names.every((name) => typeof value[name] === 'string');
+}
+
 export function isPermissionRule(value: unknown): boolean {
-  return (
-    isJsonObject(value) &&
-    typeof value['text'] === 'string' &&
-    typeof value['tool'] === 'string' &&
-    isJsonObject(value['source'])
-  );
+  return hasTexts(value, ['text', 'tool']) && isJsonObject(value['source']);
 }
 
 /** Checks the fields of an agent definition that every log version has. */
 export function isAgentDefinition(value: unknown): boolean {
-  if (!isJsonObject(value)) return false;
-  const { name, aliases, description, prompt, tools, disallowedTools, limits, origin } = value;
+  if (!hasTexts(value, ['name', 'description', 'prompt'])) return false;
+  const { aliases, tools, disallowedTools, limits, origin } = value;
   return (
-    [name, description, prompt].every((each) => typeof each === 'string') &&
     isStringArray(aliases) &&
     isStringArray(disallowedTools) &&
     isJsonObject(limits) &&
     isJsonObject(origin) &&
-    isJsonObject(tools) &&
-    typeof tools['mode'] === 'string' &&
+    hasTexts(tools, ['mode']) &&
     isStringArray(tools['names'])
   );
 }
@@ -78,7 +78,111 @@ function areLimits(value: unknown): boolean {
 }
 
 function isModel(value: unknown): boolean {
+  return hasTexts(value, ['provider', 'id']) && isStringArray(value['chain']);
+}
+
+type FieldType = 'text' | 'texts' | 'number' | 'object' | 'list';
+
+const CALL = { callId: 'text', tool: 'text' } as const;
+
+/**
+ * All event types, with the fields that readers rely on in every version of logs. The type of this table makes a new
+ * event type fail to compile until it is listed here.
+ */
+const REQUIRED_FIELDS: Readonly<Record<EventType, Readonly<Record<string, FieldType>>>> = {
+  'task.created': {},
+  'task.claimed': {},
+  'task.held': { because: 'text' },
+  'task.started': {},
+  'task.resumed': { by: 'text' },
+  'task.reused': {},
+  'reuse.missed': { key: 'text' },
+  'task.rewound': {},
+  'files.restored': {},
+  'terms.changed': {},
+  'input.queued': { input: 'object' },
+  'input.withdrawn': { ids: 'texts' },
+  'turn.started': { turn: 'number', inputs: 'texts', model: 'text' },
+  'turn.held': {},
+  'turn.accepted': {},
+  'turn.quiet': {},
+  'turn.flowing': {},
+  'turn.interrupted': { input: 'text', because: 'text' },
+  'turn.retried': { failure: 'object' },
+  'turn.ended': { turn: 'number', message: 'object', model: 'text' },
+  'turn.failed': { failure: 'object' },
+  'context.cleared': {},
+  'summary.started': { ask: 'text' },
+  'context.summarised': {},
+  'summary.refused': { message: 'object' },
+  'context.dropped': {},
+  'context.handed': { text: 'text' },
+  'call.started': CALL,
+  'call.ended': { ...CALL, text: 'text', facts: 'object' },
+  'call.refused': { ...CALL, text: 'text' },
+  'question.asked': {},
+  'question.answered': { question: 'text', callId: 'text', answer: 'object' },
+  'rights.granted': {},
+  'mode.granted': {},
+  'task.parked': { questions: 'texts' },
+  'child.created': { child: 'text', callId: 'text' },
+  'child.resumed': { child: 'text', callId: 'text' },
+  'child.detached': { child: 'text' },
+  'items.reopened': {},
+  'child.ended': { child: 'text', status: 'text' },
+  'shell.started': { shell: 'text', command: 'text' },
+  'shell.ended': { shell: 'text', end: 'text' },
+  notified: { message: 'text' },
+  'todos.set': { items: 'list' },
+  'limit.reached': { limit: 'text', value: 'number', used: 'number' },
+  warning: { message: 'text' },
+  'task.ended': { end: 'object', result: 'text' },
+};
+
+export function isEventType(text: string): text is EventType {
+  return Object.hasOwn(REQUIRED_FIELDS, text);
+}
+
+/** Checks whether an event has the fields that readers rely on without a check. A log may come from anywhere. */
+export function hasRequiredFields(event: JsonObject, type: EventType): boolean {
+  const fields = Object.entries(REQUIRED_FIELDS[type]);
+  if (!fields.every(([name, fieldType]) => hasType(event[name], fieldType))) return false;
+  if (type === 'input.queued') return isInput(event['input']);
+  return type !== 'turn.ended' || isMessage(event['message']);
+}
+
+function hasType(value: unknown, type: FieldType): boolean {
+  switch (type) {
+    case 'text':
+      return typeof value === 'string';
+    case 'number':
+      return typeof value === 'number';
+    case 'object':
+      return isJsonObject(value);
+    case 'list':
+      return Array.isArray(value);
+    case 'texts':
+      return isStringArray(value);
+    default:
+      return type satisfies never;
+  }
+}
+
+function isInput(value: unknown): boolean {
+  return (
+    hasTexts(value, ['id', 'kind', 'from', 'text']) &&
+    (value['enclosed'] === undefined || isQuotedItemList(value['enclosed']))
+  );
+}
+
+function isMessage(value: unknown): boolean {
+  return isJsonObject(value) && isArrayOf(value['content'], isPart);
+}
+
+function isPart(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
-  const { provider, id, chain } = value;
-  return typeof provider === 'string' && typeof id === 'string' && isStringArray(chain);
+  if (value['type'] === 'text') return typeof value['text'] === 'string';
+  if (value['type'] !== 'tool_call') return typeof value['type'] === 'string';
+  const { id, name, input } = value;
+  return typeof id === 'string' && typeof name === 'string' && input !== undefined;
 }

@@ -2,10 +2,9 @@ import { describeAttachment, isImage, type AttachmentDetails } from '../../proto
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import type { OpenFile } from '../../sys/files/open-in-roots.ts';
 import { displayPath } from '../../sys/files/paths.ts';
-import { readOpenFile } from '../shared/file-content.ts';
+import { readOpenFile } from '../shared/file-text.ts';
 import { failure } from '../shared/output.ts';
-import { describeExcess } from './attachment-limits.ts';
-import { detectAttachment, inspectAttachment } from './inspect-file.ts';
+import { describeExcess, detectAttachment, inspectAttachment } from './inspect-file.ts';
 
 /**
  * Attaches an image or a PDF document for the model; null for any other file. `head` is the beginning of the file. When
@@ -40,10 +39,8 @@ export async function showAttachment(
 const CANNOT_ATTACH = 'attachments cannot be shown here';
 
 /** Says why an attachment cannot be shown, before it is read; null when it may be. */
-async function refusalOf(
-  facts: AttachmentDetails,
-  { attach }: ToolContext,
-): Promise<string | null> {
+async function refusalOf(facts: AttachmentDetails, context: ToolContext): Promise<string | null> {
+  const { attach } = context;
   return (
     describeExcess(facts) ?? (attach === undefined ? CANNOT_ATTACH : await attach.refusal(facts))
   );

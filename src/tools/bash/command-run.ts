@@ -1,21 +1,18 @@
-import type { CleanupResult } from '../../base/cleanup-result.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { deferred, onAbort } from '../../base/async.ts';
+import type { CleanupResult } from '../../base/cleanup-result.ts';
 import { startDeadline } from '../../base/deadlines.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
+import { sanitizeForTerminal } from '../../base/terminal-text.ts';
+import { plural } from '../../base/text.ts';
 import type { CommandLimits, ToolContext } from '../../protocol/tool.ts';
+import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
 import { takePipe } from '../../sys/processes/pipes.ts';
 import { spawnProcessGroup, type ProcessGroup } from '../../sys/processes/process-group.ts';
-import type { CommandInDirectory } from './command-directory.ts';
-import {
-  summarizeRemainingProcesses,
-  NO_PROCESSES,
-  findRemainingProcesses,
-  type RemainingProcesses,
-} from './remaining-processes.ts';
-import { resolveSearchTarget } from '../search/search-scope.ts';
+import { describeProcesses, type RunningProcess } from '../../sys/processes/process-table.ts';
 import { parseMonitorReport, type MonitorReport } from '../../sys/sandbox/monitor-script.ts';
+import { resolveSearchTarget } from '../search/search-scope.ts';
 
 const SHELL = '/bin/bash';
 
@@ -193,10 +190,8 @@ function notStarted(startError: string, held: CommandLimits | null): RunOutcome 
 }
 
 /** Resolves when no process holds the pipes any more. */
-function collect(
-  { group, monitor }: RunningCommand,
-  take: (chunk: Buffer) => void,
-): Promise<unknown> {
+function collect(running: RunningCommand, take: (chunk: Buffer) => void): Promise<unknown> {
+  const { group, monitor } = running;
   const errors = monitor === null ? drain(group.stderr, take) : monitor.closed;
   return Promise.all([drain(group.stdout, take), errors]);
 }
@@ -245,4 +240,128 @@ export class CommandMonitor {
   report(): MonitorReport {
     return parseMonitorReport(this.received);
   }
+}
+
+/** How long processes that are ending by themselves may take before they count as remaining. */
+const GRACE_MS = 300;
+const POLL_MS = 50;
+/** The most command lines that the note names. */
+const MAX_NAMED = 4;
+const NAME_CHARS = 80;
+
+/** Processes of a command that were found when its shell had ended. */
+interface FoundProcesses {
+  readonly remaining: number;
+  /** Details of the first of them. */
+  readonly processes: readonly RunningProcess[];
+}
+
+/** Processes that a command left running in the background. */
+interface RemainingProcesses {
+  readonly count: number;
+  /** The command lines of the first of them. */
+  readonly commands: readonly string[];
+}
+
+export const NO_PROCESSES: RemainingProcesses = { count: 0, commands: [] };
+
+/**
+ * Finds the processes of a group that do not end by themselves soon. Stops waiting once `isEnding` says that they are
+ * being stopped.
+ */
+async function findRemainingProcesses(
+  group: Pick<ProcessGroup, 'members'>,
+  isEnding: () => boolean,
+): Promise<FoundProcesses> {
+  const giveUpAt = performance.now() + GRACE_MS;
+  let pids = group.members() ?? [];
+  while (pids.length > 0 && performance.now() < giveUpAt && !isEnding()) {
+    await sleep(POLL_MS);
+    pids = group.members() ?? [];
+  }
+  const processes = describeProcesses(pids);
+  return { remaining: processes.length, processes };
+}
+
+/**
+ * Picks the processes that belong to the user's command. A subshell that only waits for its children is not counted,
+ * because its children are; it is recognized by `shell`, the arguments of the shell.
+ */
+export function summarizeRemainingProcesses(
+  { remaining, processes }: FoundProcesses,
+  shell: readonly string[],
+): RemainingProcesses {
+  const own = oneLine(shell.join(' '));
+  const parents = new Set(processes.map(({ parent }) => parent));
+  const isShell = ({ command }: RunningProcess): boolean =>
+    command !== '' && own.startsWith(oneLine(command));
+  const named = processes.filter((each) => !(isShell(each) && parents.has(each.pid)));
+  return {
+    count: remaining - (processes.length - named.length),
+    commands: named.map((each) => (isShell(each) ? 'a subshell' : oneLine(each.command))),
+  };
+}
+
+/** Escapes control characters, and characters that hide or reverse text. */
+function oneLine(text: string): string {
+  // The last character may have been cut.
+  const complete = text.replace(/\uFFFD+$/, '');
+  return sanitizeForTerminal(complete.replaceAll(/\s+/g, ' ').trim(), 'exact');
+}
+
+/** The note on processes that still ran when the shell had ended; null when there were none. */
+export function describeRemainingProcesses({ count, commands }: RemainingProcesses): string | null {
+  if (count === 0) return null;
+  const were = plural(count, 'process was', 'processes were');
+  const known = commands.filter((command) => command !== '').slice(0, MAX_NAMED);
+  const names = known.map((command) => JSON.stringify(cut(command)));
+  if (names.length > 0 && names.length < count) names.push('…');
+  const which = names.length === 0 ? '' : `: ${names.join(', ')}`;
+  return `[${were} still running in the background and stopped with the command${which}]`;
+}
+
+function cut(command: string): string {
+  return command.length <= NAME_CHARS ? command : `${command.slice(0, NAME_CHARS)}…`;
+}
+
+/** A command and the directory in which it runs. */
+export interface CommandInDirectory {
+  /** The command as the model wrote it and the shell gets it. */
+  readonly command: string;
+  /** The absolute path of the directory. */
+  readonly directory: string;
+  /**
+   * The command as a line for the working directory of the task, with a `cd` in front where the command runs in
+   * another one. Permission rules, people and the log get this line, so that they need not handle the directory.
+   */
+  readonly line: string;
+}
+
+/** Resolves the directory of a command. `workdir` and the result are relative to `cwd`, the directory of the task. */
+export function resolveCommandDirectory(
+  command: string,
+  workdir: string | undefined,
+  cwd: string,
+): CommandInDirectory {
+  const directory = workdir === undefined ? cwd : toAbsolutePath(workdir, cwd);
+  if (directory === cwd) return { command, directory, line: command };
+  const shown = displayPath(directory, cwd);
+  const path = shown.startsWith('-') ? `./${shown}` : shown;
+  const rest = isAndList(command) ? command : `{\n${command}\n}`;
+  return { command, directory, line: `cd ${quoteForShell(path, directory)} && ${rest}` };
+}
+
+/**
+ * Whether `cd … &&` in front applies to all of the command. When in doubt it does not, and harmless braces are added.
+ */
+function isAndList(command: string): boolean {
+  const others = command.replaceAll('&&', '').replaceAll(/\d*[<>]&[\d-]|&>/g, '');
+  return !/[;&\n]|\|\|/.test(others);
+}
+
+/** Quotes a path for the shell. A path with control characters was escaped for display, so the original is used. */
+function quoteForShell(shown: string, directory: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(shown)) return shown;
+  const path = shown.startsWith('"') ? directory : shown;
+  return `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

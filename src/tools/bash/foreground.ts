@@ -1,10 +1,24 @@
-import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
+import { errorMessage } from '../../base/errors.ts';
+import { byteLength, formatDuration, plural } from '../../base/text.ts';
+import {
+  type ToolContext,
+  type ToolOutput,
+  KEEP_BYTES,
+  type ByteFilter,
+  type ToolCaps,
+} from '../../protocol/tool.ts';
 import { plainText } from '../../sys/plain-text.ts';
-import type { CommandInDirectory } from './command-directory.ts';
-import { describeRun, type RunLimits } from './run-result.ts';
-import { startCommand, supervise, type RunOutcome } from './command-run.ts';
-import { OutputBuffer } from './output-buffer.ts';
 import { failure } from '../shared/output.ts';
+import {
+  type CommandInDirectory,
+  describeRemainingProcesses,
+  startCommand,
+  supervise,
+  type RunOutcome,
+} from './command-run.ts';
+import { sandboxNotes, type CommandLocation } from './sandbox-notes.ts';
 
 const PROGRESS_MS = 250;
 
@@ -15,33 +29,34 @@ export async function runInForeground(
   context: ToolContext,
 ): Promise<ToolOutput> {
   const timeoutMs = Math.min(timeout, context.caps.toolMs);
-  const output = new OutputBuffer(context.caps, () => context.spillPath(), context.redactBytes?.());
+  const output = new SpillingOutput(
+    context.caps,
+    () => context.spillPath(),
+    context.redactBytes?.(),
+  );
   const showProgress = progressShower(context);
-  try {
-    const outcome = await supervise(await startCommand(work, context, { serves: false }), {
-      timeoutMs,
-      signal: context.signal,
-      take: (chunk) => {
-        output.add(chunk);
-        showProgress(chunk);
-        return !output.isOverSpill;
-      },
-    });
-    const location = { cwd: work.directory, roots: context.roots };
-    return toOutput(work.line, outcome, output, {
-      timeoutMs,
-      maxBytes: context.caps.resultBytes,
-      location,
-    });
-  } finally {
-    output.close();
-  }
+  using _close = atScopeEnd(() => output.close());
+  const outcome = await supervise(await startCommand(work, context, { serves: false }), {
+    timeoutMs,
+    signal: context.signal,
+    take: (chunk) => {
+      output.add(chunk);
+      showProgress(chunk);
+      return !output.isOverSpill;
+    },
+  });
+  const location = { cwd: work.directory, roots: context.roots };
+  return toOutput(work.line, outcome, output, {
+    timeoutMs,
+    maxBytes: context.caps.resultBytes,
+    location,
+  });
 }
 
 function toOutput(
   command: string,
   outcome: RunOutcome,
-  output: OutputBuffer,
+  output: SpillingOutput,
   limits: RunLimits,
 ): ToolOutput {
   const text = describeRun(outcome, output, limits);
@@ -74,4 +89,201 @@ function progressShower({ clock, progress }: ToolContext): (chunk: Buffer) => vo
 function lastLine(chunk: Buffer): string {
   const lines = plainText(chunk.toString('utf8')).trimEnd().split('\n');
   return lines.at(-1)?.slice(0, 200) ?? '';
+}
+
+/** The limits of a run and of its description. */
+interface RunLimits {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly location: CommandLocation;
+}
+
+/** The room that is kept for notes after the output. */
+const NOTE_BYTES = 2500;
+
+/** Describes a run for the model: its output, shortened in the middle where it is long, and how it ended. */
+function describeRun(outcome: RunOutcome, output: SpillingOutput, limits: RunLimits): string {
+  if (outcome.startError !== undefined) {
+    return `The shell could not be started: ${outcome.startError}`;
+  }
+  const shown = outputParts(output, limits.maxBytes - NOTE_BYTES);
+  const notes = sandboxNotes(outcome, shown.join('\n'), limits.location);
+  const parts = [...shown, ...endNotes(outcome, limits), ...notes];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function outputParts(output: SpillingOutput, maxBytes: number): string[] {
+  const { head, tail, missing: omitted } = output.kept();
+  if (omitted === 0) {
+    const text = plainText(Buffer.concat([head, tail]).toString('utf8')).trimEnd();
+    // Bytes that are not UTF-8 become longer when they are shown.
+    return [byteLength(text) <= maxBytes ? text : `${firstBytes(text, maxBytes)}… [cut]`];
+  }
+  const half = Math.floor(maxBytes / 2);
+  const start = head.subarray(0, head.lastIndexOf(10) + 1 || head.length);
+  const end = tail.subarray(tail.indexOf(10) + 1);
+  const missing = output.total - start.length - end.length;
+  return [
+    firstBytes(plainText(start.toString('utf8')).trimEnd(), half),
+    `[… ${plural(missing, 'byte')} left out; ${describeSpill(output)} …]`,
+    lastBytes(plainText(end.toString('utf8')).trimEnd(), half),
+  ];
+}
+
+function describeSpill(output: SpillingOutput): string {
+  if (output.spillProblem !== undefined) {
+    return `the full output could not be saved (${output.spillProblem})`;
+  }
+  const part = output.isOverSpill ? 'the first part' : 'the full output';
+  return `${part} is in ${output.spilledTo ?? 'no file'}: Read it with offset, or Grep it`;
+}
+
+function endNotes(outcome: RunOutcome, limits: RunLimits): string[] {
+  const remaining = describeRemainingProcesses(outcome.remaining);
+  const notes = remaining === null ? [] : [remaining];
+  switch (outcome.endedBy) {
+    case 'timeout':
+      notes.push(
+        `[stopped: not finished after ${formatDuration(limits.timeoutMs)}; a longer timeout (up to 600000 ms) may be given]`,
+      );
+      break;
+    case 'cancel':
+      notes.push('[stopped: the call was cancelled]');
+      break;
+    case 'output_limit':
+      notes.push('[stopped: it wrote more than the limit of the spill file (output.spill_bytes)]');
+      break;
+    case 'itself':
+      notes.push(endNote(outcome));
+  }
+  return notes;
+}
+
+/** A command whose files were taken away has not succeeded, whatever its exit code is. */
+function endNote({ signal, exitCode, settled }: RunOutcome): string {
+  if (signal !== null) return `[ended by ${signal}]`;
+  return exitCode === 0 && settled.removed.length > 0
+    ? '[it ended without an error, but not all files that it made were kept]'
+    : `[exit code ${exitCode}]`;
+}
+
+function firstBytes(text: string, maxBytes: number): string {
+  if (byteLength(text) <= maxBytes) return text;
+  const bytes = Buffer.from(text).subarray(0, maxBytes);
+  return bytes.toString('utf8').replace(/\uFFFD+$/, '');
+}
+
+function lastBytes(text: string, maxBytes: number): string {
+  if (byteLength(text) <= maxBytes) return text;
+  const bytes = Buffer.from(text);
+  return bytes
+    .subarray(bytes.length - maxBytes)
+    .toString('utf8')
+    .replace(/^\uFFFD+/, '');
+}
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+/** The room that is kept for the lines that describe the run. */
+const DESCRIPTION_BYTES = 1000;
+
+/**
+ * Holds the output of a command. The beginning and the end stay in memory, together within `resultBytes`. Longer
+ * output is written to the spill file, up to `spillBytes`.
+ */
+class SpillingOutput {
+  total = 0;
+  /** The path of the spill file; undefined while the output fits into memory. */
+  spilledTo: string | undefined;
+  /** Why the spill file could not be written, for example a full disk. The command goes on. */
+  spillProblem: string | undefined;
+
+  readonly #caps: ToolCaps;
+  readonly #spillPath: () => string;
+  readonly #filter: ByteFilter;
+  readonly #half: number;
+  #head: Buffer[] = [];
+  #headBytes = 0;
+  #tail: Buffer[] = [];
+  #tailBytes = 0;
+  #spill: number | undefined;
+
+  /** `filter` redacts secrets from what is written to the spill file. */
+  constructor(caps: ToolCaps, spillPath: () => string, filter: ByteFilter = KEEP_BYTES) {
+    this.#caps = caps;
+    this.#spillPath = spillPath;
+    this.#filter = filter;
+    this.#half = Math.max(0, Math.floor((caps.resultBytes - DESCRIPTION_BYTES) / 2));
+  }
+
+  get isOverSpill(): boolean {
+    return this.total > this.#caps.spillBytes;
+  }
+
+  add(chunk: Buffer): void {
+    this.total += chunk.length;
+    if (this.spilledTo === undefined && this.total > this.#half * 2) this.#startSpill();
+    this.#writeSpill(chunk);
+    const headRoom = this.#half - this.#headBytes;
+    const toHead = chunk.subarray(0, headRoom);
+    if (toHead.length > 0) {
+      this.#head.push(toHead);
+      this.#headBytes += toHead.length;
+    }
+    this.#addToTail(chunk.subarray(toHead.length));
+  }
+
+  /** Returns the bytes in memory, and how many are missing between `head` and `tail`. */
+  kept(): { readonly head: Buffer; readonly tail: Buffer; readonly missing: number } {
+    const tail = Buffer.concat(this.#tail);
+    const end = tail.subarray(Math.max(0, tail.length - this.#half));
+    const missing = this.total - this.#headBytes - end.length;
+    return { head: Buffer.concat(this.#head), tail: end, missing };
+  }
+
+  close(): void {
+    this.#append(this.#filter.end());
+    this.#closeSpill();
+  }
+
+  #closeSpill(): void {
+    if (this.#spill !== undefined) closeSync(this.#spill);
+    this.#spill = undefined;
+  }
+
+  #addToTail(chunk: Buffer): void {
+    if (chunk.length === 0) return;
+    this.#tail.push(chunk);
+    this.#tailBytes += chunk.length;
+    for (let first = this.#tail[0]; first !== undefined; first = this.#tail[0]) {
+      if (this.#tailBytes - first.length < this.#half) return;
+      this.#tail.shift();
+      this.#tailBytes -= first.length;
+    }
+  }
+
+  #startSpill(): void {
+    try {
+      const path = this.#spillPath();
+      this.#spill = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+      this.spilledTo = path;
+    } catch (thrown) {
+      this.spillProblem ??= errorMessage(thrown);
+      return;
+    }
+    for (const chunk of [...this.#head, ...this.#tail]) this.#writeSpill(chunk);
+  }
+
+  #writeSpill(chunk: Buffer): void {
+    if (this.#spill !== undefined && !this.isOverSpill) this.#append(this.#filter.write(chunk));
+  }
+
+  #append(bytes: Buffer): void {
+    if (this.#spill === undefined) return;
+    try {
+      for (let done = 0; done < bytes.length;) done += writeSync(this.#spill, bytes, done);
+    } catch (thrown) {
+      this.spillProblem = errorMessage(thrown);
+      this.#closeSpill();
+    }
+  }
 }

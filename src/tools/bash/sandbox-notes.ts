@@ -34,17 +34,13 @@ const MAX_SHOWN = 5;
 type Run = Pick<RunOutcome, 'held' | 'exitCode' | 'endedBy' | 'settled'>;
 
 /** Explains to the model what the sandbox prevented and how it can be allowed. Empty where it prevented nothing. */
-export function sandboxNotes(
-  run: Run,
-  output: string,
-  location: CommandLocation,
-): readonly string[] {
+export function sandboxNotes(run: Run, output: string, place: CommandLocation): readonly string[] {
   const { held, settled } = run;
   if (held === null) return [];
-  const writing = run.endedBy === 'itself' ? writingNote(run, output, location) : null;
+  const writing = run.endedBy === 'itself' ? writingNote(run, output, place) : null;
   const network = held.network ? null : networkNote(run, output);
   return [
-    ...protectedFileNotes(settled, location),
+    ...protectedFileNotes(settled, place),
     ...[writing, network].filter((note) => note !== null),
   ];
 }
@@ -52,7 +48,7 @@ export function sandboxNotes(
 function writingNote(
   { held, exitCode }: Run,
   output: string,
-  location: CommandLocation,
+  place: CommandLocation,
 ): string | null {
   const isSandboxError = (line: string): boolean => SANDBOX_ERROR.test(line);
   const isPossible = exitCode !== 0 && exitCode !== NOT_EXECUTABLE;
@@ -68,15 +64,15 @@ function writingNote(
   );
   const absolute = paths
     .filter((path) => /^[\x20-\x7e]+$/.test(path))
-    .map((path) => resolve(location.cwd, path.replace(/^~(?=\/|$)/, homedir())));
+    .map((path) => resolve(place.cwd, path.replace(/^~(?=\/|$)/, homedir())));
   // Programs put their own name first and the path that could not be written directly before the message.
-  const outside = absolute.findLast((path) => !location.roots.some((root) => isInside(root, path)));
+  const outside = absolute.findLast((path) => !place.roots.some((root) => isInside(root, path)));
   if (outside !== undefined) {
     return `[the sandbox allows writing only inside the workspace, $TMPDIR and the caches of package managers, and ${outside} is outside: --add-dir ${directoryToAdd(outside)} opens it]`;
   }
   const inside = absolute.at(-1);
   if (!isSandboxError(line) && !line.split(BETWEEN_NAMES).some(isProtectedName)) return null;
-  const what = inside === undefined ? 'a protected file' : displayPath(inside, location.cwd);
+  const what = inside === undefined ? 'a protected file' : displayPath(inside, place.cwd);
   return `[the sandbox keeps ${what} from commands: protected files (.git/config, .git/hooks, .npmrc, .vscode and the like) are read-only for them. Write and Edit ask the user; the user can run what only git may change]`;
 }
 

@@ -1,7 +1,6 @@
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { toAbsolutePath } from '../../sys/files/paths.ts';
-import { defineTool } from '../shared/define-tool.ts';
-import { DIRECTORY_ALIASES } from '../shared/common-arguments.ts';
+import { DIRECTORY_ALIASES, defineTool } from '../shared/define-tool.ts';
 
 const MAX_LOCATIONS = 20;
 const DEFAULT_LOCATIONS = 8;

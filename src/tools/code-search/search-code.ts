@@ -1,6 +1,7 @@
 import { closeSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { readQuery } from '../../base/code-search/query.ts';
 import { countTerms, rankLocations } from '../../base/code-search/rank.ts';
 import { formatRanking } from '../../base/code-search/format-ranking.ts';
@@ -139,12 +140,9 @@ class FileReader {
     const full = join(this.#scope.directory, path);
     return orNull(() => {
       const { fd, stats } = openHeldFile(held, full, openPlaceOf(this.#scope, full));
-      try {
-        const limit = fileKind(path) === 'source' ? MAX_SOURCE_BYTES : MAX_OTHER_BYTES;
-        return stats.size > limit ? null : this.#readDescriptor(fd, limit);
-      } finally {
-        closeSync(fd);
-      }
+      using _close = atScopeEnd(() => closeSync(fd));
+      const limit = fileKind(path) === 'source' ? MAX_SOURCE_BYTES : MAX_OTHER_BYTES;
+      return stats.size > limit ? null : this.#readDescriptor(fd, limit);
     });
   }
 

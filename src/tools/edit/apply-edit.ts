@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { plural } from '../../base/text.ts';
 import { convertLineEnds } from '../shared/file-text.ts';
 import { formatLineNumbers } from '../shared/output.ts';
@@ -52,10 +53,8 @@ export function applyEdit(text: string, edit: TextEdit, lineEnd: '\n' | '\r\n'):
 }
 
 /** Says why an edit cannot be applied; undefined when it can. An empty old text only matches an empty file. */
-function describeUnusable(
-  { old_string: before, new_string: after }: TextEdit,
-  text: string,
-): string | undefined {
+function describeUnusable(edit: TextEdit, text: string): string | undefined {
+  const { old_string: before, new_string: after } = edit;
   if (before === '' && text !== '') {
     return 'old_string is empty: give the text that new_string replaces. To replace the whole file use Write.';
   }
@@ -89,4 +88,31 @@ function describeNotUnique(lines: readonly number[]): string {
 function describeUnexpectedCount(lines: readonly number[], expected: number): string {
   const found = plural(lines.length, 'time');
   return `old_string occurs ${found}, at ${formatLineNumbers(lines)}, and expected_replacements is ${expected}.`;
+}
+
+/** The cell types of nbformat. */
+export type CellType = 'code' | 'markdown' | 'raw';
+
+/** A change of a notebook: of text in its cells, or of a full cell. */
+export interface CellEdit extends TextEdit {
+  /** An id, or a number as shown by Read. */
+  readonly cell_id?: string | undefined;
+  readonly cell_type?: CellType | undefined;
+  readonly edit_mode?: 'replace' | 'insert' | 'delete' | undefined;
+}
+
+/** The result of an edit of a notebook. */
+export type NotebookEditResult =
+  /** `done` describes the change for the result of the call. */
+  | { readonly ok: true; readonly text: string; readonly done: string }
+  | { readonly ok: false; readonly problem: string };
+
+/** Whether an edit has an argument that only applies to notebooks. */
+export function isCellEdit({ cell_id: id, cell_type: type, edit_mode: mode }: CellEdit): boolean {
+  return id !== undefined || type !== undefined || mode !== undefined;
+}
+
+/** Whether a file has the name of a Jupyter notebook. */
+export function isNotebookPath(path: string): boolean {
+  return extname(path).toLowerCase() === '.ipynb';
 }

@@ -1,30 +1,31 @@
-import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
-import { NO_ACCESS } from '../../protocol/permission.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { plural } from '../../base/text.ts';
+import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { ProposedEdit } from '../../protocol/question.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
+import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
 import { createNameResolver, type ArgumentAliases } from '../shared/arguments.ts';
 import { readForChange, writeChange } from '../shared/change-file.ts';
-import { defineTool } from '../shared/define-tool.ts';
-import { applyEdit, type TextEdit } from './apply-edit.ts';
 import {
   CELL_FIELDS,
   EDIT_FIELDS,
   EDIT_ALIASES,
   FILE_PATH,
   FILE_PATH_ALIASES,
-} from '../shared/common-arguments.ts';
+  defineTool,
+} from '../shared/define-tool.ts';
 import { decodeForEdit, encodeLikeFile, type DecodedFile } from '../shared/file-text.ts';
 import { formatLineNumbers, failure } from '../shared/output.ts';
+import { addPathSuggestion } from '../shared/path-suggestions.ts';
 import {
   isCellEdit,
   type CellEdit,
   type NotebookEditResult,
   isNotebookPath,
-} from '../notebook/cell-edit.ts';
-import { addPathSuggestion } from '../shared/path-suggestions.ts';
+  applyEdit,
+  type TextEdit,
+} from './apply-edit.ts';
 
 const ALIASES: ArgumentAliases = { ...FILE_PATH_ALIASES, ...EDIT_ALIASES };
 
@@ -72,13 +73,13 @@ function withDefaultTexts(input: JsonObject): JsonObject {
 }
 
 /** The access that an edit of a file needs. */
-export function describeEditAccess(filePath: string, cwd: string) {
+function describeEditAccess(filePath: string, cwd: string) {
   const path = toAbsolutePath(filePath, cwd);
   return { ...NO_ACCESS, reads: [path], writes: [path] };
 }
 
 /** The changes that edits would make, for the person who is asked for permission. */
-export function proposeEdits(
+function proposeEdits(
   filePath: string,
   edits: readonly CellEdit[],
   cwd: string,
@@ -108,7 +109,7 @@ function proposedTexts(edit: CellEdit): Pick<ProposedEdit, 'before' | 'after'> {
 }
 
 /** Applies edits one after the other, each to the result of the one before. Either all or none are written. */
-export async function editFile(
+async function editFile(
   filePath: string,
   edits: readonly CellEdit[],
   context: ToolContext,
@@ -135,10 +136,7 @@ export async function editFile(
   const bytes = encodeLikeFile(shown, edited, file);
   const content = { text: edited, previous: file.text, bytes };
   const { change, lost } = await writeChange(path, before, content, context);
-  return {
-    text: `Edited ${shown}: ${done.join('; ')}.${lost}`,
-    facts: { changed: [change] },
-  };
+  return { text: `Edited ${shown}: ${done.join('; ')}.${lost}`, facts: { changed: [change] } };
 }
 
 type Editor = (text: string, edit: CellEdit) => NotebookEditResult;
@@ -185,3 +183,33 @@ function missingFileError(path: string, { cwd }: ToolContext, cause: MusterError
   const message = `${displayPath(path, cwd)} does not exist. Edit only changes existing files: use Write with file_path and content to make it.`;
   return new MusterError('NOT_FOUND', message, { cause });
 }
+
+export const multiEditTool = defineTool({
+  name: 'MultiEdit',
+  kind: 'edit',
+  replay: 'checkable',
+  ownWords: true,
+  description:
+    'Several Edits of one file in one step: each applies to what the one before left; all or none are made.',
+  input: {
+    type: 'object',
+    properties: {
+      file_path: FILE_PATH,
+      edits: {
+        type: 'array',
+        minItems: 1,
+        items: {
+          type: 'object',
+          properties: { ...EDIT_FIELDS, ...CELL_FIELDS },
+          required: ['old_string', 'new_string'],
+        },
+      },
+    },
+    required: ['file_path', 'edits'],
+    fixed: { dry_run: [false] },
+  },
+  aliases: { ...FILE_PATH_ALIASES, ...EDIT_ALIASES, changes: 'edits' },
+  describe: (input, { cwd }) => describeEditAccess(input.file_path, cwd),
+  proposes: ({ file_path, edits }, { cwd }) => proposeEdits(file_path, edits, cwd),
+  run: ({ file_path, edits }, context) => editFile(file_path, edits, context),
+});

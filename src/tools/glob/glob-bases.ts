@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
-import { WithheldCounter } from '../shared/withheld-counter.ts';
+import { WithheldCounter } from '../shared/output.ts';
 import { resolveSearchTarget } from '../search/search-scope.ts';
 import { createPathFilter, placeGlobs, type PlacedGlob } from '../search/globs/placed-globs.ts';
 import type { PathFilter, SearchScope } from '../search/search-types.ts';
@@ -36,12 +36,9 @@ export interface OpenedBases {
 }
 
 /** The absolute paths of the directories in which globs begin. Never throws. */
-export function baseDirectories(
-  globs: readonly PlacedGlob[],
-  directory: string,
-): readonly string[] {
+export function baseDirectories(globs: readonly PlacedGlob[], start: string): readonly string[] {
   const bases = globs.filter(({ excludes }) => !excludes).map(({ base }) => base);
-  return bases.length === 0 ? [directory] : [...new Set(bases)];
+  return bases.length === 0 ? [start] : [...new Set(bases)];
 }
 
 /** Opens the directories in which globs begin. Throws MusterError for unusable globs, or when no directory exists. */
@@ -53,10 +50,8 @@ export function openBases(
   requireNoParents(globs);
   const all = baseDirectories(globs, search.directory);
   if (all.length > MAX_BASES) {
-    throw new MusterError(
-      'INVALID_PARAM',
-      `pattern: begins in ${all.length} directories; valid: at most ${MAX_BASES} in one call`,
-    );
+    const message = `pattern: begins in ${all.length} directories; valid: at most ${MAX_BASES} in one call`;
+    throw new MusterError('INVALID_PARAM', message);
   }
   const bases: GlobBase[] = [];
   const missing: MusterError[] = [];
@@ -77,10 +72,8 @@ export function openBases(
 
 function requireNoParents(globs: readonly PlacedGlob[]): void {
   if (globs.every(({ glob, isFullList }) => isFullList || !glob.split('/').includes('..'))) return;
-  throw new MusterError(
-    'INVALID_PARAM',
-    'pattern: has .. after a wildcard; valid: .. only at the start',
-  );
+  const message = 'pattern: has .. after a wildcard; valid: .. only at the start';
+  throw new MusterError('INVALID_PARAM', message);
 }
 
 interface BaseOptions {
@@ -89,11 +82,8 @@ interface BaseOptions {
   readonly seen: Set<string> | undefined;
 }
 
-function openBase(
-  asked: string,
-  { globs, search, seen }: BaseOptions,
-  context: ToolContext,
-): GlobBase {
+function openBase(asked: string, options: BaseOptions, context: ToolContext): GlobBase {
+  const { globs, search, seen } = options;
   const { real, isFile } = resolveSearchTarget(asked, context);
   const { roots } = context;
   const common = { roots, nameGlobs: [], includesIgnored: search.includesIgnored };

@@ -9,6 +9,7 @@ import { confirmPaths } from '../search/confirm-hits.ts';
 import { createPathFilter, placeGlobs, type PlacedGlob } from '../search/globs/placed-globs.ts';
 import { listFilesInScope } from '../search/ripgrep.ts';
 import {
+  type Notes,
   comparePaths,
   summarizePaths,
   type ListResult,
@@ -112,10 +113,7 @@ function confirmedAmong(
 }
 
 /** Counts the ignored files that match, for a call that has found nothing. */
-async function ignoredNotes(
-  bases: readonly GlobBase[],
-  context: ToolContext,
-): Promise<readonly string[]> {
+async function ignoredNotes(bases: readonly GlobBase[], context: ToolContext): Promise<Notes> {
   const everything = bases.map((base) => {
     const withheld = context.excludedPathsBelow(base);
     const accepts = (path: string): boolean => base.matches(path) && withheld?.(path) === undefined;
@@ -144,10 +142,8 @@ interface NamedContext {
   readonly context: ToolContext;
 }
 
-function notesOnNamed(
-  base: GlobBase,
-  { globs, search, found, context }: NamedContext,
-): Promise<readonly string[]> {
+function notesOnNamed(base: GlobBase, named: NamedContext): Promise<Notes> {
+  const { globs, search, found, context } = named;
   const own = globs.filter((glob) => glob.base === base.asked);
   const { asked, real } = base;
   const { includesIgnored } = search;
@@ -160,7 +156,7 @@ function notesOnNamed(
 }
 
 /** Names the globs of a list that matched nothing when others did. */
-function unmatchedNotes(globs: readonly PlacedGlob[], found: readonly string[]): readonly string[] {
+function unmatchedNotes(globs: readonly PlacedGlob[], found: readonly string[]): Notes {
   const wanted = globs.filter(({ excludes, isFullList }) => !excludes && !isFullList);
   if (wanted.length < 2 || wanted.length * found.length > MAX_COMPARISONS) return [];
   const isEmpty = (glob: PlacedGlob): boolean => {
@@ -174,7 +170,7 @@ function unmatchedNotes(globs: readonly PlacedGlob[], found: readonly string[]):
   return [`[no file matches ${truncate(texts, MAX_NOTE_CHARACTERS)}]`];
 }
 
-function baseNotes({ base, unreadable }: BaseResult, context: ToolContext): readonly string[] {
+function baseNotes({ base, unreadable }: BaseResult, context: ToolContext): Notes {
   const show = (path: string): string => displayPath(join(base.asked, path), context.cwd);
   return [
     ...base.withheld.notes(['file', 'files']),

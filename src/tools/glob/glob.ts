@@ -1,14 +1,17 @@
 import { byteLength, plural, truncate } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
-import { defineTool } from '../shared/define-tool.ts';
-import { DIRECTORY, DIRECTORY_ALIASES } from '../shared/common-arguments.ts';
+import { DIRECTORY, DIRECTORY_ALIASES, defineTool } from '../shared/define-tool.ts';
 import { baseDirectories } from './glob-bases.ts';
 import type { GlobListing } from './glob-listing.ts';
-import { acceptGlobLists, formatGlobList } from '../search/globs/glob-list.ts';
 import { fitLines } from '../shared/output.ts';
 import { SEARCH_TIME_MS } from '../search/search-scope.ts';
-import { placeGlobs, requireUsableGlob } from '../search/globs/placed-globs.ts';
+import {
+  acceptGlobLists,
+  formatGlobList,
+  placeGlobs,
+  requireUsableGlob,
+} from '../search/globs/placed-globs.ts';
 
 const NOTE_BYTES = 200;
 const MAX_PATTERN_SHOWN = 100;
@@ -37,7 +40,10 @@ const glob = defineTool({
     query: 'pattern',
     no_ignore: 'include_ignored',
   },
-  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: searchedDirectories(input, cwd) }),
+  describe({ pattern, path = '.' }, { cwd }) {
+    const directory = toAbsolutePath(path, cwd);
+    return { ...NO_ACCESS, reads: baseDirectories(placeGlobs(pattern, directory), directory) };
+  },
   async run(input, context) {
     requireUsableGlob(input.pattern, 'pattern');
     const directory = toAbsolutePath(input.path ?? '.', context.cwd);
@@ -61,14 +67,6 @@ const glob = defineTool({
 
 /** The tool, which also accepts its globs as a list. */
 export const globTool = acceptGlobLists(glob, ['pattern', 'glob', 'glob_pattern', 'patterns']);
-
-function searchedDirectories(
-  input: { readonly pattern: string; readonly path?: string },
-  cwd: string,
-) {
-  const directory = toAbsolutePath(input.path ?? '.', cwd);
-  return baseDirectories(placeGlobs(input.pattern, directory), directory);
-}
 
 function describeRest(found: GlobListing, shown: number): string[] {
   const remaining = found.total - shown;

@@ -51,10 +51,8 @@ export function fileTypeGlob(type: string): string {
   const isUsable = extensions.every((each) => /^[\p{L}\p{N}_+#-][\p{L}\p{N}_+#.-]*$/u.test(each));
   if (!isUsable || names.length === 0 || type.length > MAX_TYPE_CHARACTERS) {
     const valid = 'a language or an extension, such as ts, py or md';
-    throw new MusterError(
-      'INVALID_PARAM',
-      `type: ${JSON.stringify(truncate(type, 60))} is not a file type; valid: ${valid}`,
-    );
+    const message = `type: ${JSON.stringify(truncate(type, 60))} is not a file type; valid: ${valid}`;
+    throw new MusterError('INVALID_PARAM', message);
   }
   return extensions.length > 1 ? `*.{${extensions.join(',')}}` : `*.${extensions.join('')}`;
 }

@@ -2,9 +2,7 @@ import { join } from 'node:path';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
 import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
-import { defineTool } from '../shared/define-tool.ts';
-import { DIRECTORY_ALIASES } from '../shared/common-arguments.ts';
-import { acceptGlobLists } from '../search/globs/glob-list.ts';
+import { DIRECTORY_ALIASES, defineTool } from '../shared/define-tool.ts';
 import { formatMatches, type OutputMode } from './format-matches.ts';
 import type { EmptySearch } from './no-match-notes.ts';
 import {
@@ -16,6 +14,8 @@ import {
   type ContentFilters,
 } from '../search/search-scope.ts';
 import {
+  acceptGlobLists,
+  isLiteralGlob,
   createGlobFilter,
   placeGlobsWithin,
   createPathFilter,
@@ -23,8 +23,7 @@ import {
   type PlacedGlob,
 } from '../search/globs/placed-globs.ts';
 import { requireUsablePattern } from '../search/pattern-error.ts';
-import { isLiteralGlob } from '../search/globs/split-glob.ts';
-import type { SearchLimits, SearchResult } from '../search/search-types.ts';
+import type { Notes, SearchLimits, SearchResult } from '../search/search-types.ts';
 import { spillText } from '../shared/output.ts';
 
 const MAX_HITS = 1000;
@@ -150,7 +149,7 @@ async function exclusionNotes(
   found: SearchResult,
   search: EmptySearch & { readonly filters: FileFilters },
   context: ToolContext,
-): Promise<readonly string[]> {
+): Promise<Notes> {
   const { asked, target, scope, filters, show } = search;
   if (scope.file !== undefined) {
     const { isBinaryFile } = await import('../search/decode-text.ts');

@@ -10,6 +10,7 @@ import {
   type ExclusionReason,
 } from '../search/search-scope.ts';
 import {
+  type Notes,
   MAX_SEARCHED_BYTES,
   summarizePaths,
   type FileHits,
@@ -39,10 +40,7 @@ export interface EmptySearch {
  * Describes what a search without a match had left out, as notes in brackets: the matches in ignored and in binary
  * files, and the files that are never searched in a directory.
  */
-export async function noMatchNotes(
-  search: EmptySearch,
-  context: ToolContext,
-): Promise<readonly string[]> {
+export async function noMatchNotes(search: EmptySearch, context: ToolContext): Promise<Notes> {
   const limits: SearchLimits = {
     maxFiles: MAX_FILES,
     maxMatches: Infinity,
@@ -57,10 +55,8 @@ export async function noMatchNotes(
   return [...matching, ...unsearched];
 }
 
-async function matchingNotes(
-  { query, scope, show }: EmptySearch,
-  limits: SearchLimits,
-): Promise<readonly string[]> {
+async function matchingNotes(search: EmptySearch, limits: SearchLimits): Promise<Notes> {
+  const { query, scope, show } = search;
   const everything = { ...scope, includesIgnored: true, includesBinary: true };
   const withoutContext = { ...query, before: 0, after: 0 };
   const { files, stopped } = await searchFilesInScope(withoutContext, everything, limits);
@@ -84,7 +80,7 @@ function matchNote(
   kind: string,
   files: readonly FileHits[],
   { stopped, show }: { readonly stopped: string | undefined } & Pick<EmptySearch, 'show'>,
-): readonly string[] {
+): Notes {
   if (files.length === 0) return [];
   const isLimited = files.some(({ matches }) => matches >= MAX_MATCHES_PER_FILE);
   const count = files.reduce((sum, { matches }) => sum + matches, 0);
@@ -131,7 +127,7 @@ const UNSEARCHED: readonly UnsearchedKind[] = [
 async function unsearchedNotes(
   { asked, target, scope, filters, show }: EmptySearch,
   { limits, context }: { readonly limits: SearchLimits; readonly context: ToolContext },
-): Promise<readonly string[]> {
+): Promise<Notes> {
   const reasonOf = exclusionReasons(asked, target, context);
   const byReason = new Map<UnsearchedReason, string[]>();
   let matching = 0;

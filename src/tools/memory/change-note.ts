@@ -9,13 +9,14 @@ import { holdDirectory } from '../../sys/files/held-directory.ts';
 import { withHeldDirectory } from '../../sys/files/open-in-roots.ts';
 import { hashContent } from '../../sys/files/read-file.ts';
 import { requireExpected, syncDirectory, writeFileInRoots } from '../../sys/files/write-file.ts';
-import { addsRedactionMark } from '../shared/change-file.ts';
+import { permissionBits, addsRedactionMark } from '../shared/change-file.ts';
 import { decodeForEdit, type DecodedFile } from '../shared/file-text.ts';
-import { permissionBits } from '../shared/previous-content.ts';
-import { INDEX_NAME, summarizeNote } from './index-file.ts';
-import { DIRECTORY_BYTES, requireRoom } from './memory-limits.ts';
-import { requireFreeName } from './note-names.ts';
 import {
+  INDEX_NAME,
+  summarizeNote,
+  requireFreeName,
+  DIRECTORY_BYTES,
+  requireRoom,
   requireMemory,
   type NoteCall,
   memoryExists,
@@ -108,10 +109,8 @@ interface ChangeResult {
   readonly changed: ChangedNote;
 }
 
-async function changeOnce(
-  { place, name, context }: NoteCall,
-  decide: EditNote,
-): Promise<ChangeResult> {
+async function changeOnce(call: NoteCall, decide: EditNote): Promise<ChangeResult> {
+  const { place, name, context } = call;
   const listing = listNotes(place);
   requireFreeName(name, listing);
   const current = readCurrent(place, name);
@@ -183,10 +182,8 @@ function refuseSecrets({ name, before, after }: Texts, { variables }: ToolContex
   if (after.includes('\0'))
     throw new MusterError('INVALID_PARAM', `${name}: a note is text, without NUL`);
   if (addsRedactionMark(before, after)) {
-    throw new MusterError(
-      'INVALID_PARAM',
-      `${name}: the text holds ${REDACTED}, which stands for a secret that you were not shown. Leave that out.`,
-    );
+    const message = `${name}: the text holds ${REDACTED}, which stands for a secret that you were not shown. Leave that out.`;
+    throw new MusterError('INVALID_PARAM', message);
   }
   if (variables.keeps(before) && !variables.keeps(after)) {
     const message = `${name}: the text holds a secret (a key or password of the environment), and notes must not hold one. Name the place where it is kept instead.`;
@@ -241,10 +238,8 @@ async function replaceFile(
 }
 
 /** Updates the index. Changes nothing where it is up to date or cannot be written. */
-async function writeIndex(
-  { place, context }: NoteCall,
-  changed: ChangedNote,
-): Promise<readonly FileChange[]> {
+async function writeIndex(call: NoteCall, changed: ChangedNote): Promise<readonly FileChange[]> {
+  const { place, context } = call;
   const { text, stored, mayBeWritten } = readIndex(place, listNotes(place), changed);
   const bytes = Buffer.from(text, 'utf8');
   if (!mayBeWritten || bytes.equals(stored?.bytes ?? Buffer.alloc(0))) return [];

@@ -8,10 +8,11 @@ import { applyEdit } from '../edit/apply-edit.ts';
 import { convertLineEnds } from '../shared/file-text.ts';
 import { cutToBytes, fitLines } from '../shared/output.ts';
 import { changeNote, type EditNote, type NoteBefore } from './change-note.ts';
-import { INDEX_NAME } from './index-file.ts';
-import { DIRECTORY_BYTES } from './memory-limits.ts';
-import { parseNoteName, requireFreeName } from './note-names.ts';
 import {
+  INDEX_NAME,
+  parseNoteName,
+  requireFreeName,
+  DIRECTORY_BYTES,
   requireMemory,
   describeMemory,
   type NoteCall,
@@ -149,16 +150,11 @@ function withMemoryArguments(problem: string): string {
 }
 
 /** Deletes a note that this task has read. */
-export async function deleteMemoryNote(
-  input: FileInput,
-  context: ToolContext,
-): Promise<ToolOutput> {
-  const call = noteCall('MemoryDelete', input, context);
+export async function deleteMemoryNote(note: FileInput, context: ToolContext): Promise<ToolOutput> {
+  const call = noteCall('MemoryDelete', note, context);
   if (call.name === INDEX_NAME) {
-    throw new MusterError(
-      'INVALID_PARAM',
-      `${INDEX_NAME} is the index and cannot be deleted: change it with MemoryPatch`,
-    );
+    const message = `${INDEX_NAME} is the index and cannot be deleted: change it with MemoryPatch`;
+    throw new MusterError('INVALID_PARAM', message);
   }
   return await runChange('Deleted', call, (before) => {
     if (before === null) throw notThere(call);

@@ -1,16 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { JsonPrimitive } from '../../base/json.ts';
-import type { CellType } from './cell-edit.ts';
-import type { JsonSpan } from './json-spans.ts';
+import type { CellType } from '../edit/apply-edit.ts';
+import type { JsonSpan } from '../../base/json-spans.ts';
 import type { Cell, Notebook } from './notebook.ts';
-import {
-  indentDeeper,
-  indentAt,
-  printNotebookValue,
-  printNotebookObject,
-  detectNotebookStyle,
-  type NotebookStyle,
-} from './notebook-style.ts';
 
 /** Replaces the source of a cell. All other bytes of the notebook stay as they are. */
 export function withSource(notebook: Notebook, cell: Cell, source: string): string {
@@ -18,11 +10,8 @@ export function withSource(notebook: Notebook, cell: Cell, source: string): stri
 }
 
 /** Replaces the source and the type of a cell. Only code cells have outputs and a run count; other members are kept. */
-export function withSourceAndType(
-  notebook: Notebook,
-  cell: Cell,
-  { source, type }: NewCell,
-): string {
+export function withSourceAndType(notebook: Notebook, cell: Cell, to: NewCell): string {
+  const { source, type } = to;
   const { text } = notebook;
   const base = indentAt(text, cell.start);
   const kept = cell.members.filter(({ name }) => !REWRITTEN_MEMBERS.has(name));
@@ -37,12 +26,9 @@ export function withSourceAndType(
 }
 
 /** The members that are rewritten together with a cell. */
-const REWRITTEN_MEMBERS: ReadonlySet<string> = new Set([
-  'cell_type',
-  'execution_count',
-  'outputs',
-  'source',
-]);
+const REWRITTEN_MEMBERS: ReadonlySet<string> = new Set(
+  'cell_type execution_count outputs source'.split(' '),
+);
 
 /** Removes a cell from the text of a notebook. */
 export function withoutCell({ text, list, cells }: Notebook, cell: Cell): string {
@@ -144,11 +130,8 @@ interface CellParts {
 }
 
 /** Prints a cell as JSON with its members in the order in which Jupyter writes them. */
-function printCell(
-  { type, source, others }: CellParts,
-  style: NotebookStyle,
-  base: string,
-): string {
+function printCell(parts: CellParts, style: NotebookStyle, base: string): string {
+  const { type, source, others } = parts;
   const inner = indentDeeper(base, style);
   const own: readonly (readonly [string, JsonPrimitive | readonly string[]])[] = [
     ['cell_type', type],
@@ -171,4 +154,92 @@ function newId({ text, cells }: Notebook, source: string): string {
       .slice(0, 8);
     if (cells.every((cell) => cell.id !== id)) return id;
   }
+}
+
+/** The layout of the JSON of a notebook, so that inserted parts look like the rest. */
+interface NotebookStyle {
+  /** One level of indentation; null when everything is on one line. */
+  readonly unit: string | null;
+  readonly lineEnd: string;
+  /** The separators between a name and its value, and between items on one line. */
+  readonly colon: string;
+  readonly comma: string;
+  /** Whether characters beyond ASCII are written as escapes. */
+  readonly escapes: boolean;
+}
+
+/** Detects the layout of a notebook. */
+function detectNotebookStyle(notebook: Pick<Notebook, 'text' | 'listMember'>): NotebookStyle {
+  const { text, listMember } = notebook;
+  const unit = /^\s*\{\r?\n([ \t]*)"/.exec(text)?.[1] ?? null;
+  const isSpaced = /":\s/.test(text.slice(listMember.nameStart, listMember.start + 1));
+  return {
+    unit,
+    lineEnd: text.includes('\r\n') ? '\r\n' : '\n',
+    colon: isSpaced ? ': ' : ':',
+    comma: isSpaced ? ', ' : ',',
+    // oxlint-disable-next-line no-control-regex -- the range is all of ASCII
+    escapes: /\\u[0-9a-f]{4}/i.test(text) && /^[\0-\x7F]*$/.test(text),
+  };
+}
+
+/** The indentation of the line that contains a position. */
+function indentAt(text: string, at: number): string {
+  const line = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
+  return /^[ \t]*/.exec(line)?.[0] ?? '';
+}
+
+/** Prints a value as JSON in the style of a notebook, for a position that is indented by `base`. */
+function printNotebookValue(
+  value: JsonPrimitive | readonly string[],
+  style: NotebookStyle,
+  base: string,
+): string {
+  if (typeof value === 'object' && value !== null) {
+    return printBlock(
+      ['[', ']'],
+      value.map((item) => printScalar(item, style)),
+      { style, base },
+    );
+  }
+  return printScalar(value, style);
+}
+
+function printScalar(value: JsonPrimitive, { escapes }: NotebookStyle): string {
+  const text = JSON.stringify(value);
+  return escapes ? escapeNonAscii(text) : text;
+}
+
+/** Prints an object whose member values are already JSON, for a position that is indented by `base`. */
+function printNotebookObject(
+  members: readonly (readonly [name: string, json: string])[],
+  style: NotebookStyle,
+  base: string,
+): string {
+  const parts = members.map(([name, json]) => `${JSON.stringify(name)}${style.colon}${json}`);
+  return printBlock(['{', '}'], parts, { style, base });
+}
+
+function printBlock(
+  [open, close]: readonly [string, string],
+  parts: readonly string[],
+  { style, base }: { readonly style: NotebookStyle; readonly base: string },
+): string {
+  const { unit, lineEnd, comma } = style;
+  if (parts.length === 0) return `${open}${close}`;
+  if (unit === null) return `${open}${parts.join(comma)}${close}`;
+  const inner = `${lineEnd}${base}${unit}`;
+  return `${open}${inner}${parts.join(`,${inner}`)}${lineEnd}${base}${close}`;
+}
+
+/** The indentation of the parts of a list or object that is indented by `base`. */
+function indentDeeper(base: string, { unit }: NotebookStyle): string {
+  return base + (unit ?? '');
+}
+
+function escapeNonAscii(json: string): string {
+  return json.replaceAll(
+    /[\u0080-\uFFFF]/g,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

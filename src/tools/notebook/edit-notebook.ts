@@ -1,7 +1,6 @@
 import { plural } from '../../base/text.ts';
-import { applyEdit } from '../edit/apply-edit.ts';
+import { type CellEdit, type NotebookEditResult, applyEdit } from '../edit/apply-edit.ts';
 import { formatLineNumbers } from '../shared/output.ts';
-import type { CellEdit, NotebookEditResult } from './cell-edit.ts';
 import { withCell, withoutCell, withSource, withSourceAndType } from './change-cells.ts';
 import { cellName, findCell, type Cell, type Notebook } from './notebook.ts';
 

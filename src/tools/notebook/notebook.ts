@@ -1,5 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { itemSpans, memberSpans, rootStart, type JsonSpan, type MemberSpan } from './json-spans.ts';
+import { parseJsonLine } from '../../base/jsonl.ts';
+import {
+  itemSpans,
+  memberSpans,
+  rootStart,
+  type JsonSpan,
+  type MemberSpan,
+} from '../../base/json-spans.ts';
 
 /** A Jupyter notebook (nbformat 4) with the positions of its parts in the text of its file. */
 export interface Notebook {
@@ -30,7 +37,8 @@ export interface Cell extends JsonSpan {
 
 /** Parses a notebook; null for any other text, and for formats before 4, which have no list of cells. */
 export function parseNotebook(text: string): Notebook | null {
-  const value = parsed(text);
+  // A text that is not JSON is no notebook, whatever its name: it is shown and edited as text.
+  const value = parseJsonLine(text);
   if (!isJsonObject(value) || !Array.isArray(value['cells'])) return null;
   const root = memberSpans(text, rootStart(text));
   const listMember = root.findLast(({ name }) => name === 'cells');
@@ -47,16 +55,6 @@ export function parseNotebook(text: string): Notebook | null {
     listMember,
     cells: cells.filter((cell) => cell !== null),
   };
-}
-
-function parsed(text: string): JsonValue {
-  try {
-    const value: JsonValue = JSON.parse(text);
-    return value;
-  } catch {
-    // Not JSON, so not a notebook, whatever its name: it is shown and edited as text.
-    return null;
-  }
 }
 
 function cellOf(

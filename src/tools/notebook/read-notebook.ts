@@ -3,7 +3,7 @@ import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import type { OpenFile } from '../../sys/files/open-in-roots.ts';
 import { hashContent } from '../../sys/files/read-file.ts';
 import { BYTE_ORDER_MARK, decodeText, detectEncoding } from '../shared/text-encoding.ts';
-import { MAX_EDIT_BYTES, readOpenFile } from '../shared/file-content.ts';
+import { MAX_EDIT_BYTES, readOpenFile } from '../shared/file-text.ts';
 import { findCell, parseNotebook, type Notebook, joinLines, type Cell } from './notebook.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { byteLength, plural } from '../../base/text.ts';

@@ -1,18 +1,26 @@
 import { createHash } from 'node:crypto';
-import { NO_ACCESS } from '../../protocol/permission.ts';
-import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { MusterError } from '../../base/errors.ts';
 import { plural } from '../../base/text.ts';
+import { NO_ACCESS } from '../../protocol/permission.ts';
+import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import type { OpenFile } from '../../sys/files/open-in-roots.ts';
 import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
 import { fileChunks, withFile } from '../../sys/files/read-file.ts';
-import { defineTool } from '../shared/define-tool.ts';
-import { CELL_FIELDS, FILE_PATH, FILE_PATH_ALIASES, UTF_8 } from '../shared/common-arguments.ts';
-import { detectBinaryKind, SAMPLE_BYTES } from '../shared/file-text.ts';
-import { MAX_EDIT_BYTES, statFingerprint } from '../shared/file-content.ts';
-import { LinePiece, type LinePieceOptions } from './line-piece.ts';
-import { LineWindow } from './line-window.ts';
-import { isNotebookPath } from '../notebook/cell-edit.ts';
+import { isNotebookPath } from '../edit/apply-edit.ts';
+import type { ArgumentAliases } from '../shared/arguments.ts';
+import {
+  CELL_FIELDS,
+  FILE_PATH,
+  FILE_PATH_ALIASES,
+  UTF_8,
+  defineTool,
+} from '../shared/define-tool.ts';
+import {
+  MAX_EDIT_BYTES,
+  statFingerprint,
+  detectBinaryKind,
+  SAMPLE_BYTES,
+} from '../shared/file-text.ts';
 import { failure } from '../shared/output.ts';
 import { addPathSuggestion } from '../shared/path-suggestions.ts';
 import {
@@ -21,7 +29,70 @@ import {
   Transcoder,
   type TextEncoding,
 } from '../shared/text-encoding.ts';
-import { LINE_ALIASES, LINE_FIELDS, resolveLineRange, type LineRange } from './line-range.ts';
+import { LinePiece, type LinePieceOptions, LineWindow } from './line-window.ts';
+
+/** Other arguments for the lines to read, which models know from other products. */
+const LINE_FIELDS = {
+  end_line: { type: 'integer', minimum: 1, unlisted: true },
+  view_range: { type: 'array', items: { type: 'integer', minimum: -1 }, unlisted: true },
+} as const;
+
+/** Other names of the arguments for lines. */
+const LINE_ALIASES: ArgumentAliases = {
+  start_line: 'offset',
+  start_line_one_indexed: 'offset',
+  end_line_one_indexed_inclusive: 'end_line',
+  line_end: 'end_line',
+  line_start: 'offset',
+  max_lines: 'limit',
+  num_lines: 'limit',
+};
+
+/** The lines to read. */
+interface LineRange {
+  /** The number of the first line, from 1. */
+  readonly first: number;
+  readonly count: number;
+}
+
+interface LineArguments {
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly end_line?: number | undefined;
+  readonly view_range?: readonly number[] | undefined;
+}
+
+/** Determines the lines that a call asks for; `max` is their number where the call gives none. Throws INVALID_PARAM. */
+function resolveLineRange(input: LineArguments, max: number): LineRange {
+  const { view_range: range } = input;
+  if (range === undefined) return linesFrom(input, max);
+  const [first, last] = range;
+  if (range.length !== 2 || first === undefined || first < 1) {
+    throw invalid(
+      'view_range: is not a range of lines; valid: [first, last], from 1, last -1: all',
+    );
+  }
+  if (input.offset !== undefined || input.limit !== undefined || input.end_line !== undefined) {
+    throw invalid('view_range: another argument gives the lines, too; send one of them');
+  }
+  return linesFrom(last === -1 ? { offset: first } : { offset: first, end_line: last }, max);
+}
+
+function linesFrom({ offset, limit, end_line: last }: LineArguments, max: number): LineRange {
+  const first = offset ?? 1;
+  if (last === undefined) return { first, count: limit ?? max };
+  if (limit !== undefined && limit !== last - first + 1) {
+    throw invalid('end_line: limit gives another number of lines; send one of them');
+  }
+  if (last < first) {
+    throw invalid(`end_line: line ${last} comes before the first line, ${first}`);
+  }
+  return { first, count: last - first + 1 };
+}
+
+function invalid(message: string): MusterError {
+  return new MusterError('INVALID_PARAM', message);
+}
 
 const DEFAULT_LINES = 2000;
 /** The room that is kept for notes after the lines. */
@@ -224,10 +295,8 @@ async function binaryFile(
   const output = await showAttachment(file, Buffer.from(head), context);
   if (output !== null) return output;
   const shown = displayPath(file.real, context.cwd);
-  return failure(
-    'INVALID_PARAM',
-    `${shown} is not text: ${kind}, ${plural(Number(file.stats.size), 'byte')}. Its contents are not shown.`,
-  );
+  const message = `${shown} is not text: ${kind}, ${plural(Number(file.stats.size), 'byte')}. Its contents are not shown.`;
+  return failure('INVALID_PARAM', message);
 }
 
 function describeWindow(

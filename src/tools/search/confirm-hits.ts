@@ -1,6 +1,7 @@
 import { closeSync, lstatSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { MusterError } from '../../base/errors.ts';
 import { firstDirectoryNames } from '../../sys/files/directory-names.ts';
 import type { HeldDirectory } from '../../sys/files/held-directory.ts';
@@ -59,11 +60,8 @@ function confirmedHits(
 /** Reads a file; returns an empty buffer when it is too large to be searched. */
 function bytesOf(directory: HeldDirectory, path: string, scope: SearchScope): Buffer {
   const { fd, stats } = openHeldFile(directory, path, openPlaceOf(scope, path));
-  try {
-    return stats.size > MAX_SEARCHED_BYTES ? Buffer.alloc(0) : readFileSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  using _close = atScopeEnd(() => closeSync(fd));
+  return stats.size > MAX_SEARCHED_BYTES ? Buffer.alloc(0) : readFileSync(fd);
 }
 
 function withoutReturn(line: string | undefined): string | undefined {

@@ -1,5 +1,6 @@
 import { closeSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { MusterError } from '../../base/errors.ts';
 import { withHeldDirectory, openHeldFile } from '../../sys/files/open-in-roots.ts';
 import {
@@ -90,12 +91,9 @@ function firstBytes(path: string, scope: SearchScope, count: number): Buffer | u
   try {
     return withHeldDirectory(dirname(absolute), { roots: scope.roots }, (held) => {
       const { fd, stats } = openHeldFile(held, absolute, place);
-      try {
-        const bytes = Buffer.alloc(Math.min(count, Number(stats.size)));
-        return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
-      } finally {
-        closeSync(fd);
-      }
+      using _close = atScopeEnd(() => closeSync(fd));
+      const bytes = Buffer.alloc(Math.min(count, Number(stats.size)));
+      return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
     });
   } catch (thrown) {
     // This user may not read it, or it is gone; the search itself reports that.

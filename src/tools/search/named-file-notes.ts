@@ -9,7 +9,12 @@ import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { literalPath, type PlacedGlob } from './globs/placed-globs.ts';
 import { listFilesInScope } from './ripgrep.ts';
 import { isBinaryFile } from './decode-text.ts';
-import { MAX_SEARCHED_BYTES, NEVER_SEARCHED, type SearchScope } from './search-types.ts';
+import {
+  type Notes,
+  MAX_SEARCHED_BYTES,
+  NEVER_SEARCHED,
+  type SearchScope,
+} from './search-types.ts';
 
 /** The time for finding out which of the named paths are ignored, in milliseconds. */
 const IGNORED_TIME_MS = 2000;
@@ -47,7 +52,7 @@ export async function namedNotes(
   globs: readonly PlacedGlob[],
   search: NamedSearch,
   context: ToolContext,
-): Promise<readonly string[]> {
+): Promise<Notes> {
   const named = pathsNotFound(globs, search, context);
   const ignored = await ignoredAmong(named, search, context);
   return named.flatMap((each) => {

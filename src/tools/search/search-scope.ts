@@ -6,10 +6,11 @@ import { requirePathInRoots } from '../../sys/files/open-in-roots.ts';
 import { toFileError, describeFileType } from '../../sys/files/file-errors.ts';
 import { pathHasSuspiciousLinks } from '../../sys/files/hard-links.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
-import { WithheldCounter } from '../shared/withheld-counter.ts';
+import { WithheldCounter } from '../shared/output.ts';
 import { addPathSuggestion } from '../shared/path-suggestions.ts';
-import { isLiteralGlob } from './globs/split-glob.ts';
+import { isLiteralGlob } from './globs/placed-globs.ts';
 import {
+  type Notes,
   MAX_SEARCHED_BYTES,
   type PathFilter,
   type ListLimits,
@@ -32,17 +33,13 @@ export function resolveSearchTarget(path: string, context: ToolContext): SearchT
     const { real } = requirePathInRoots(path, context);
     const stats = lstatSync(real);
     if (!stats.isDirectory() && !stats.isFile()) {
-      throw new MusterError(
-        'INVALID_PARAM',
-        `${path} is ${describeFileType(stats)}: it is not searched`,
-      );
+      const message = `${path} is ${describeFileType(stats)}: it is not searched`;
+      throw new MusterError('INVALID_PARAM', message);
     }
     if (stats.isFile() && stats.size > MAX_SEARCHED_BYTES) {
       const limit = `${MAX_SEARCHED_BYTES / 1024 / 1024} MB`;
-      throw new MusterError(
-        'LIMIT_EXCEEDED',
-        `${path} is larger than ${limit}, the limit of a search: Read it in parts, or use Bash`,
-      );
+      const message = `${path} is larger than ${limit}, the limit of a search: Read it in parts, or use Bash`;
+      throw new MusterError('LIMIT_EXCEEDED', message);
     }
     return { real, isFile: stats.isFile() };
   } catch (thrown) {
@@ -145,7 +142,7 @@ export function unreadableNotes(
   unreadable: readonly string[] | undefined,
   show: (path: string) => string,
   withheld: PathExclusion | null,
-): readonly string[] {
+): Notes {
   const all = (unreadable ?? []).filter((path) => withheld?.(path) === undefined);
   if (all.length === 0) return [];
   const named = all.slice(0, MAX_UNREADABLE_NAMED).map(show).join(', ');

@@ -31,6 +31,9 @@ export interface SearchQuery {
   readonly after: number;
 }
 
+/** Notes in brackets for the result of a call: on what was left out, and why. */
+export type Notes = readonly string[];
+
 /** The limits of a search. */
 export interface SearchLimits {
   readonly maxFiles: number;

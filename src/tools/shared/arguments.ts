@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { parseJsonLine } from '../../base/jsonl.ts';
 import { truncate } from '../../base/text.ts';
 import type { ObjectSchema, ValueSchema } from './schema.ts';
 
@@ -201,20 +202,13 @@ function parseText(text: string, type: ValueSchema['type']): JsonValue {
       return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
     case 'boolean':
       return text === 'true' || (text === 'false' ? false : text);
-    case 'array':
-      return parseList(text) ?? text;
+    case 'array': {
+      // `matchesSchema` says of any other text what it should be.
+      const parsed = parseJsonLine(text);
+      return Array.isArray(parsed) ? parsed : text;
+    }
     case 'string':
     case 'object':
       return text;
-  }
-}
-
-function parseList(text: string): JsonValue | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return Array.isArray(parsed) ? parsed : undefined;
-  } catch {
-    // Not JSON: `matchesSchema` says what the value should be.
-    return undefined;
   }
 }

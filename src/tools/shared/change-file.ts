@@ -1,11 +1,16 @@
+import { closeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { atScopeEnd } from '../../base/at-scope-end.ts';
 import { MusterError } from '../../base/errors.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import type { FileChange, ToolContext } from '../../protocol/tool.ts';
+import { holdDirectory } from '../../sys/files/held-directory.ts';
+import { openHeldFile } from '../../sys/files/open-in-roots.ts';
 import { displayPath } from '../../sys/files/paths.ts';
 import { readFullFile, hashContent, type FullFile } from '../../sys/files/read-file.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { writeFileInRoots, type LostProperty } from '../../sys/files/write-file.ts';
-import { MAX_EDIT_BYTES } from './file-content.ts';
+import { MAX_EDIT_BYTES, readOpenFile } from './file-text.ts';
 
 /**
  * Reads a file that is about to be changed. Throws CONFLICT when the task has not read it, or when it has changed
@@ -34,10 +39,8 @@ function requireNotRemoved(path: string, context: ToolContext): void {
   const other = context.files.removedBy(real);
   if (other === undefined || !context.files.acceptRemoval(real)) return;
   const shown = displayPath(path, context.cwd);
-  throw new MusterError(
-    'CONFLICT',
-    `${shown} was deleted or moved away by ${other} since you read it. Leave it so, or use Write to make it again.`,
-  );
+  const message = `${shown} was deleted or moved away by ${other} since you read it. Leave it so, or use Write to make it again.`;
+  throw new MusterError('CONFLICT', message);
 }
 
 /** Throws CONFLICT when this task has not read a file, or when the file has changed since. */
@@ -130,13 +133,43 @@ export async function writeChange(
 function refuseRedacted(path: string, { text, previous }: NewContent, context: ToolContext): void {
   if (!addsRedactionMark(previous, text)) return;
   const shown = displayPath(path, context.cwd);
-  throw new MusterError(
-    'INVALID_PARAM',
-    `${shown}: the text holds ${REDACTED}, which stands for a secret that you were not shown. Leave that part of the file as it is: change the others with Edit.`,
-  );
+  const message = `${shown}: the text holds ${REDACTED}, which stands for a secret that you were not shown. Leave that part of the file as it is: change the others with Edit.`;
+  throw new MusterError('INVALID_PARAM', message);
 }
 
 /** Whether a changed text holds more marks of redacted secrets than the text before. */
 export function addsRedactionMark(before: string, after: string): boolean {
   return after.split(REDACTED).length > before.split(REDACTED).length;
+}
+
+/** A file that is about to be deleted or replaced, in the version that the permission decision was about. */
+interface ReplacedFile {
+  /** Absolute, without links. */
+  readonly real: string;
+  /** The root directory that contains it. */
+  readonly root: string;
+  /** The hash from `fileFingerprint`. */
+  readonly hash: string;
+}
+
+/**
+ * Saves the content of a file that is about to be deleted or replaced. Not saved are files larger than Edit can
+ * replace, files that usually hold secrets, of which no copies are made, and files whose content has changed: the code
+ * that deletes or replaces them detects that.
+ */
+export async function savePreviousContent(file: ReplacedFile, context: ToolContext): Promise<void> {
+  if (context.keepFormer === undefined || isSecretPath(file.real)) return;
+  const directory = holdDirectory(file.root, dirname(file.real));
+  using _closeDirectory = atScopeEnd(() => directory.close());
+  // The permission decision covered its other names (hard links); its content is compared below.
+  const judged = new Map([[file.real, { real: file.real, mayHaveOtherNames: true }]]);
+  const opened = openHeldFile(directory, file.real, { roots: context.roots, judged });
+  using _closeFile = atScopeEnd(() => closeSync(opened.fd));
+  const bytes = await readOpenFile(opened, MAX_EDIT_BYTES, context.signal);
+  if (bytes !== null && hashContent(bytes) === file.hash) await context.keepFormer(bytes);
+}
+
+/** Returns the permission bits of a file, for the record of its deletion. */
+export function permissionBits({ mode }: { readonly mode: bigint }): number {
+  return Number(mode & 0o777n);
 }

@@ -178,18 +178,9 @@ function describeValid(schema: ValueSchema): string {
 }
 
 /** The keys that are sent to the model. All others only control how arguments are read. */
-const SENT_KEYS: ReadonlySet<string> = new Set([
-  'type',
-  'properties',
-  'required',
-  'description',
-  'enum',
-  'minLength',
-  'minimum',
-  'maximum',
-  'items',
-  'minItems',
-]);
+const SENT_KEYS: ReadonlySet<string> = new Set(
+  'type properties required description enum minLength minimum maximum items minItems'.split(' '),
+);
 
 /** Converts a schema to the JSON that is sent to the model, without unlisted fields. */
 export function schemaJson(schema: ValueSchema): JsonObject {

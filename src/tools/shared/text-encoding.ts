@@ -99,10 +99,8 @@ interface UnencodableCharacter {
   readonly encoding: TextEncoding;
 }
 
-function unencodableError(
-  shown: string,
-  { text, at, encoding }: UnencodableCharacter,
-): MusterError {
+function unencodableError(shown: string, wrong: UnencodableCharacter): MusterError {
+  const { text, at, encoding } = wrong;
   const code = text.codePointAt(at) ?? 0;
   const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
   const isHalf = code >= 0xd800 && code <= 0xdfff;
@@ -110,10 +108,8 @@ function unencodableError(
   const line = text.slice(0, at).split('\n').length;
   const way =
     encoding === 'windows-1252' ? ', or convert the file to UTF-8 first (iconv, in Bash)' : '';
-  return new MusterError(
-    'INVALID_PARAM',
-    `${shown}: line ${line} would hold ${what}, which the encoding of the file, ${encoding}, does not have. Nothing was changed. Use other characters${way}.`,
-  );
+  const message = `${shown}: line ${line} would hold ${what}, which the encoding of the file, ${encoding}, does not have. Nothing was changed. Use other characters${way}.`;
+  return new MusterError('INVALID_PARAM', message);
 }
 
 /** Bytes without a character in windows-1252. Other encodings use them often. */

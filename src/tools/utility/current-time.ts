@@ -67,3 +67,26 @@ function unknownZone(timezone: string): string {
   const hint = near.length === 0 ? '' : `. Near it: ${near.join(', ')}`;
   return `timezone: ${JSON.stringify(timezone)} is not known; valid: an IANA name such as Europe/Berlin or UTC, or an offset such as +02:00${hint}`;
 }
+
+const MAX_SECONDS = 300;
+
+export const sleepTool = defineTool({
+  name: 'Sleep',
+  kind: 'meta',
+  replay: 'pure',
+  // Other calls may use its slot meanwhile.
+  waits: true,
+  ownWords: true,
+  description: 'Wait. For a task or shell use TaskOutput instead.',
+  input: {
+    type: 'object',
+    properties: { seconds: { type: 'number', minimum: 0, maximum: MAX_SECONDS } },
+    required: ['seconds'],
+  },
+  aliases: { duration: 'seconds', secs: 'seconds', duration_seconds: 'seconds' },
+  describe: () => NO_ACCESS,
+  async run({ seconds }, context) {
+    await context.sleep(seconds * 1000);
+    return { text: `${seconds} s have passed.` };
+  },
+});

@@ -122,8 +122,6 @@ function requireLoggable(name: string, value: string, variables: VariablePort): 
     throw new MusterError('LIMIT_EXCEEDED', `value: is longer than ${MAX_VALUE_BYTES} bytes`);
   }
   if (!value.includes(REDACTED) && variables.keeps(value)) return;
-  throw new MusterError(
-    'INVALID_PARAM',
-    `value: contains a secret or its redaction mark, which the log does not keep. Ask the user to pass ${name} on with sandbox.env, or read it from a file in the command.`,
-  );
+  const message = `value: contains a secret or its redaction mark, which the log does not keep. Ask the user to pass ${name} on with sandbox.env, or read it from a file in the command.`;
+  throw new MusterError('INVALID_PARAM', message);
 }

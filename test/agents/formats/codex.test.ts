@@ -1,5 +1,5 @@
 import { detectFormat } from '../../../src/agents/formats/detect-format.ts';
-import { codex } from '../../../src/agents/formats/codex/vendor.ts';
+import { codex } from '../../../src/agents/formats/vendors.ts';
 import { describe, expect, test } from 'vitest';
 import type { DefinitionFile, FileDefinitions } from '../../../src/agents/loader/format.ts';
 import { codes, plainAgent, read } from '../support.ts';

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { codex } from '../../../src/agents/formats/codex/vendor.ts';
-import { muster } from '../../../src/agents/formats/muster/vendor.ts';
-import { pi } from '../../../src/agents/formats/pi/vendor.ts';
+import { codex, muster, pi } from '../../../src/agents/formats/vendors.ts';
 
 test.each([
   ['muster', muster.agents, '---\nname: a\ndescription: d\ncontext-files: false\n---\nx\n', false],

@@ -1,4 +1,4 @@
-import { copilot } from '../../../src/agents/formats/copilot/vendor.ts';
+import { copilot } from '../../../src/agents/formats/vendors.ts';
 import { describe, expect, test } from 'vitest';
 import { agentFile, codes, plainAgent, read, readOne } from '../support.ts';
 

@@ -1,6 +1,6 @@
 import { AGENTS } from '../../../src/agents/kinds.ts';
 import { discoverDefinitions } from '../../../src/agents/loader/discover.ts';
-import { cursor } from '../../../src/agents/formats/cursor/vendor.ts';
+import { cursor } from '../../../src/agents/formats/vendors.ts';
 import { expect, test } from 'vitest';
 import { TRUST_ALL } from '../../../src/sys/files/project-file.ts';
 import { agentFile, codes, plainAgent, read, readOne, workTree } from '../support.ts';

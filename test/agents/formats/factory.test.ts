@@ -1,4 +1,4 @@
-import { factory } from '../../../src/agents/formats/factory/vendor.ts';
+import { factory } from '../../../src/agents/formats/vendors.ts';
 import { describe, expect, test } from 'vitest';
 import { CORE_TOOLS } from '../../../src/protocol/tool-names.ts';
 import { agentFile, codes, plainAgent, readOne } from '../support.ts';

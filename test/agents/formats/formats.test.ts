@@ -1,5 +1,4 @@
-import { claude } from '../../../src/agents/formats/claude/vendor.ts';
-import { gen, muster, subagent } from '../../../src/agents/formats/muster/vendor.ts';
+import { claude, gen, muster, subagent } from '../../../src/agents/formats/vendors.ts';
 import { describe, expect, test } from 'vitest';
 import { parseSessionAgents } from '../../../src/agents/formats/claude/reader.ts';
 import { writeAgent } from '../../../src/agents/write-agent.ts';

@@ -1,4 +1,4 @@
-import { gemini } from '../../../src/agents/formats/gemini/vendor.ts';
+import { gemini } from '../../../src/agents/formats/vendors.ts';
 import { expect, test } from 'vitest';
 import { agentFile, codes, plainAgent, read, readOne } from '../support.ts';
 

@@ -1,5 +1,5 @@
 import { detectFormat } from '../../../src/agents/formats/detect-format.ts';
-import { goose } from '../../../src/agents/formats/goose/vendor.ts';
+import { goose } from '../../../src/agents/formats/vendors.ts';
 import { describe, expect, test } from 'vitest';
 import { codes, plainAgent, read } from '../support.ts';
 

@@ -1,9 +1,5 @@
 import { detectFormat } from '../../../src/agents/formats/detect-format.ts';
-import { codex } from '../../../src/agents/formats/codex/vendor.ts';
-import { copilot } from '../../../src/agents/formats/copilot/vendor.ts';
-import { factory } from '../../../src/agents/formats/factory/vendor.ts';
-import { goose } from '../../../src/agents/formats/goose/vendor.ts';
-import { kiro } from '../../../src/agents/formats/kiro/vendor.ts';
+import { codex, copilot, factory, goose, kiro } from '../../../src/agents/formats/vendors.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { DefinitionFormat, FileDefinitions } from '../../../src/agents/loader/format.ts';

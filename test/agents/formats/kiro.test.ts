@@ -1,5 +1,5 @@
 import { detectFormat } from '../../../src/agents/formats/detect-format.ts';
-import { kiro } from '../../../src/agents/formats/kiro/vendor.ts';
+import { kiro } from '../../../src/agents/formats/vendors.ts';
 import { describe, expect, test } from 'vitest';
 import type { DefinitionFile } from '../../../src/agents/loader/format.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';

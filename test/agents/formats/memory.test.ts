@@ -1,8 +1,5 @@
 import { expect, it } from 'vitest';
-import { claude } from '../../../src/agents/formats/claude/vendor.ts';
-import { muster } from '../../../src/agents/formats/muster/vendor.ts';
-import { pi } from '../../../src/agents/formats/pi/vendor.ts';
-import { qwen } from '../../../src/agents/formats/qwen/vendor.ts';
+import { claude, muster, pi, qwen } from '../../../src/agents/formats/vendors.ts';
 import { agentFile, readOne } from '../support.ts';
 
 const HEAD = ['name: a', 'description: Use it to keep notes.'] as const;

@@ -1,4 +1,4 @@
-import { opencode } from '../../../src/agents/formats/opencode/vendor.ts';
+import { opencode } from '../../../src/agents/formats/vendors.ts';
 import { expect, test } from 'vitest';
 import { codes, opencodeAgent } from '../support.ts';
 

@@ -1,4 +1,4 @@
-import { opencode } from '../../../src/agents/formats/opencode/vendor.ts';
+import { opencode } from '../../../src/agents/formats/vendors.ts';
 import { describe, expect, test } from 'vitest';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { agentFile, codes, plainAgent, read } from '../support.ts';

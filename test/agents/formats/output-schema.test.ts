@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { muster } from '../../../src/agents/formats/muster/vendor.ts';
+import { muster } from '../../../src/agents/formats/vendors.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { writeAgent } from '../../../src/agents/write-agent.ts';
 

@@ -1,4 +1,4 @@
-import { pi } from '../../../src/agents/formats/pi/vendor.ts';
+import { pi } from '../../../src/agents/formats/vendors.ts';
 import { expect, test } from 'vitest';
 import { agentFile, codes, plainAgent, readOne } from '../support.ts';
 

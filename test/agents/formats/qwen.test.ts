@@ -1,6 +1,6 @@
 import { AGENTS } from '../../../src/agents/kinds.ts';
 import { discoverDefinitions } from '../../../src/agents/loader/discover.ts';
-import { qwen } from '../../../src/agents/formats/qwen/vendor.ts';
+import { qwen } from '../../../src/agents/formats/vendors.ts';
 import { expect, test } from 'vitest';
 import { TRUST_ALL } from '../../../src/sys/files/project-file.ts';
 import { agentFile, codes, plainAgent, readOne, workTree } from '../support.ts';

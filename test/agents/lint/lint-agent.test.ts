@@ -1,6 +1,5 @@
 import { loadBuiltinAgents } from '../../../src/agents/builtin.ts';
-import { claude } from '../../../src/agents/formats/claude/vendor.ts';
-import { muster } from '../../../src/agents/formats/muster/vendor.ts';
+import { claude, muster } from '../../../src/agents/formats/vendors.ts';
 import { describe, expect, it } from 'vitest';
 import type { LintContext } from '../../../src/agents/lint/findings.ts';
 import { lintAgent } from '../../../src/agents/lint/lint-agent.ts';

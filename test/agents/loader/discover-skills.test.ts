@@ -1,9 +1,8 @@
-import { listDefinitionFiles } from '../../../src/agents/loader/list-files.ts';
+import { searchPaths, listDefinitionFiles } from '../../../src/agents/loader/list-files.ts';
 import { openLive } from './support.ts';
 import { SKILLS } from '../../../src/agents/kinds.ts';
 import { discoverDefinitions } from '../../../src/agents/loader/discover.ts';
 import { createSearchContext } from '../../../src/agents/loader/search-context.ts';
-import { searchPaths } from '../../../src/agents/loader/search-paths.ts';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findSkill } from '../../../src/agents/skills/find-skill.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { PathCache } from '../../../src/agents/loader/path-cache.ts';
+import { PathCache } from '../../../src/agents/loader/search-context.ts';
 import { workTree } from '../support.ts';
 
 let tree: ReturnType<typeof workTree>;

@@ -1,4 +1,4 @@
-import type { DefinitionKind } from '../../../src/agents/loader/kind.ts';
+import type { DefinitionKind } from '../../../src/agents/loader/format.ts';
 import { LiveDefinitions } from '../../../src/agents/loader/live-definitions.ts';
 import { createSearchContext } from '../../../src/agents/loader/search-context.ts';
 import type { Clock } from '../../../src/base/clock.ts';

@@ -1,7 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { splitArguments, substituteArguments } from '../../../src/agents/skills/substitute.ts';
-import { skillText, skillTextWithin } from '../../../src/agents/skills/text.ts';
+import {
+  splitArguments,
+  substituteArguments,
+  skillText,
+  skillTextWithin,
+} from '../../../src/agents/skills/text.ts';
 import { byteLength } from '../../../src/base/text.ts';
 import { skillNamed } from './support.ts';
 

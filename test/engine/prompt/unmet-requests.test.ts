@@ -9,7 +9,7 @@ import {
   formatUnmetWarning,
 } from '../../../src/protocol/unmet-request.ts';
 import { agentFile, readOne } from '../../agents/support.ts';
-import { claude } from '../../../src/agents/formats/claude/vendor.ts';
+import { claude } from '../../../src/agents/formats/vendors.ts';
 
 const request = (name: string) => ({ kind: 'tool', name, reason: 'No.' }) as const;
 

@@ -9,7 +9,7 @@ import {
   type LedgerEntry,
 } from '../../../src/protocol/state/ledger.ts';
 import { NO_USAGE, type Usage } from '../../../src/protocol/model.ts';
-import { parseLedgerRows, formatLedgerRows } from '../../../src/store/index/ledger-rows.ts';
+import { parseLedgerRows, formatLedgerRows } from '../../../src/store/index/task-index.ts';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 const USAGE: Usage = { input: 10, output: 5, cacheRead: 100, cacheWrite: 2, reasoning: 3 };

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  mapStrings,
   decodeLogValue,
   encodeLogLine,
   LARGE_LINE_BYTES,
   LARGE_STRING_BYTES,
 } from '../../../src/store/log/large-strings.ts';
-import { mapStrings } from '../../../src/store/log/map-strings.ts';
 
 function roundTrip(value: unknown): {
   readonly line: string;

@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { resolveCommandDirectory } from '../../../src/tools/bash/command-directory.ts';
+import { resolveCommandDirectory } from '../../../src/tools/bash/command-run.ts';
 import { makeWorkspace, tool } from '../workspace.ts';
 
 test.each([

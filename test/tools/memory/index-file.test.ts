@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { summarizeNote, updateIndex } from '../../../src/tools/memory/index-file.ts';
+import { summarizeNote, updateIndex } from '../../../src/tools/memory/notes.ts';
 
 const says = (name: string): string => `about ${name}`;
 const index = (text: string, ...names: readonly string[]): string =>

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/base/json.ts';
-import type { CellEdit } from '../../../src/tools/notebook/cell-edit.ts';
+import type { CellEdit } from '../../../src/tools/edit/apply-edit.ts';
 import { editNotebook } from '../../../src/tools/notebook/edit-notebook.ts';
 import { parseNotebook } from '../../../src/tools/notebook/notebook.ts';
 import { makeWorkspace, tool, type Workspace } from '../workspace.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LinePiece } from '../../../src/tools/read/line-piece.ts';
+import { LinePiece } from '../../../src/tools/read/line-window.ts';
 import { makeWorkspace } from '../workspace.ts';
 
 /** Any line of well-formed text without characters that are shown as others. */

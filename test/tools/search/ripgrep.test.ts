@@ -2,15 +2,17 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { errorInfo } from '../../../src/base/errors.ts';
-import { createGlobFilter } from '../../../src/tools/search/globs/placed-globs.ts';
-import { runRipgrep } from '../../../src/tools/search/ripgrep-process.ts';
-import { listFilesInScope, searchFilesInScope } from '../../../src/tools/search/ripgrep.ts';
+import { splitGlob, createGlobFilter } from '../../../src/tools/search/globs/placed-globs.ts';
+import {
+  runRipgrep,
+  listFilesInScope,
+  searchFilesInScope,
+} from '../../../src/tools/search/ripgrep.ts';
 import {
   comparePaths,
   type SearchQuery,
   type SearchScope,
 } from '../../../src/tools/search/search-types.ts';
-import { splitGlob } from '../../../src/tools/search/globs/split-glob.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { makeWorkspace } from '../workspace.ts';
 

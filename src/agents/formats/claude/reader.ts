@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { Fields } from '../../parsing/fields.ts';
@@ -57,10 +57,7 @@ function readSessionAgent(name: string, entry: JsonValue): FileDefinitions {
 }
 
 /** The key is the name, whatever a `name` field says. */
-function sessionFields(
-  name: string,
-  entry: { readonly [key: string]: JsonValue | undefined },
-): Fields {
+function sessionFields(name: string, entry: JsonObject): Fields {
   const fields = Object.entries(entry)
     .filter(([key]) => key !== 'prompt' && key !== 'name')
     .map(([key, value]) => [key, { value: value ?? null, line: undefined }] as const);

@@ -1,16 +1,59 @@
-import type { AgentDefinition } from '../../../protocol/agent.ts';
-import { failedFile, flattenField, type Field } from '../../parsing/fields.ts';
-import { declaredConfigFiles, readCodexConfig, withDeclaration, type CodexRole } from './config.ts';
+import { basename, dirname, join, resolve } from 'node:path';
+import { errorMessage } from '../../../base/errors.ts';
+import { isJsonObject, type JsonObject } from '../../../base/json.ts';
+import { locateKeys } from '../../../base/toml-statements.ts';
+import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
+import { toAbsolutePath, isInside } from '../../../sys/files/paths.ts';
+import { promptTextOf, singleLineOf, fieldText } from '../../fields/common.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
-import { promptTextOf, singleLineOf } from '../../fields/common.ts';
-import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
 import {
   nameFromPath,
   readAgent,
   type AgentDialect,
   type SharedFields,
 } from '../../fields/read-agent.ts';
-import { parseTomlFields } from '../../parsing/toml-fields.ts';
+import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
+import {
+  failedFile,
+  flattenField,
+  type Field,
+  shownMessage,
+  readReferencedText,
+  type FieldProblem,
+  type Fields,
+  toJson,
+  normalizeText,
+  unreadableFile,
+  type FileFields,
+} from '../../parsing/fields.ts';
+
+const MAX_NESTING = 32;
+
+/** Reads the top-level fields of a TOML file with their lines. Loads the TOML library. Never throws. */
+async function parseTomlFields(text: string): Promise<FileFields> {
+  const toml = normalizeText(text);
+  const { parse, TomlError } = await import('smol-toml');
+  const options = { maxDepth: MAX_NESTING };
+  try {
+    const table = parse(toml, options);
+    const lines = new Map<string, number>();
+    for (const { path, line } of locateKeys(toml, (part) => parse(part, options))) {
+      const [key] = path;
+      if (key !== undefined && !lines.has(key)) lines.set(key, line);
+    }
+    const fields = new Map<string, Field>();
+    for (const [key, value] of Object.entries(table)) {
+      if (key !== '__proto__') fields.set(key, { value: toJson(value), line: lines.get(key) });
+    }
+    return { ok: true, fields, problems: [] };
+  } catch (error) {
+    const line = error instanceof TomlError ? error.line : undefined;
+    const cause = errorMessage(error).split('\n', 1)[0]?.replace('Invalid TOML document: ', '');
+    const where = line === undefined ? '' : ` at line ${line}`;
+    const message = `It is not valid TOML${where}: ${cause}. Correct it.`;
+    return unreadableFile('invalid-toml', message, line);
+  }
+}
 
 const CODEX: AgentDialect = {
   vendor: 'codex',
@@ -86,13 +129,174 @@ function readProjectDocs(reader: FieldReader): Pick<AgentDefinition, 'contextFil
 }
 
 /** Reads `web_search = "disabled"`, and `web_search = false` in `tools`. */
-function readWebSearch(
-  reader: FieldReader,
-  { disallowedTools }: SharedFields,
-): Partial<AgentDefinition> {
+function readWebSearch(reader: FieldReader, shared: SharedFields): Partial<AgentDefinition> {
+  const { disallowedTools } = shared;
   const isOff = (field: Field | undefined): boolean =>
     field?.value === 'disabled' || field?.value === false;
   const off = ['web_search', 'tools.web_search'].filter((name) => isOff(reader.peek(name)));
   for (const name of off) reader.take(name);
   return off.length === 0 ? {} : { disallowedTools: [...disallowedTools, 'WebSearch'] };
+}
+
+/** An agent before its fields are read. */
+interface CodexRole {
+  readonly fields: Fields;
+  readonly problems: readonly FieldProblem[];
+  /** The name for an agent without a `name` field. Default: the name of the file. */
+  readonly name?: string;
+}
+
+/** A table `[agents.NAME]` in a `config.toml`. */
+interface Declaration {
+  readonly name: string;
+  readonly fields: Fields;
+  /** The absolute path of the agent's own file, which `config_file` names. */
+  readonly path: string | undefined;
+}
+
+const OWN_FILE = 'config_file';
+
+/** Returns the paths of all `config_file` entries in a text, even if it is not valid TOML. */
+function declaredConfigFiles(path: string, content: string): readonly string[] {
+  const named = content.matchAll(/^[ \t]*config_file[ \t]*=[ \t]*(?:"([^"\n]*)"|'([^'\n]*)')/gm);
+  return [...named].map(([, double, single]) =>
+    toAbsolutePath(double ?? single ?? '', dirname(path)),
+  );
+}
+
+function declarations(configPath: string, agents: Field): readonly Declaration[] {
+  if (!isJsonObject(agents.value)) return [];
+  return Object.entries(agents.value).flatMap(([name, declared]) =>
+    isJsonObject(declared) ? [declaration(configPath, name, { declared, line: agents.line })] : [],
+  );
+}
+
+function declaration(
+  configPath: string,
+  name: string,
+  { declared, line }: { readonly declared: JsonObject; readonly line: number | undefined },
+): Declaration {
+  const path = fieldText(declared[OWN_FILE]);
+  const fields = Object.entries(declared)
+    .filter(([key]) => key !== OWN_FILE)
+    .map(([key, value]): [string, Field] => [key, { value: value ?? null, line }]);
+  return {
+    name,
+    fields: new Map(fields),
+    path: path === undefined ? undefined : toAbsolutePath(path, dirname(configPath)),
+  };
+}
+
+/**
+ * Completes an agent's own file from the `config.toml` next to its `agents` directory, which declares the name and
+ * the description that the file does not have.
+ */
+async function withDeclaration(file: DefinitionFile, role: CodexRole): Promise<CodexRole> {
+  if (role.fields.has('name') && role.fields.has('description')) return role;
+  const configPath = configBeside(file.path);
+  const config = configPath === undefined ? undefined : file.readReferenced?.(configPath);
+  if (configPath === undefined || config?.ok !== true) return role;
+  const read = await parseTomlFields(config.text);
+  const agents = read.ok ? read.fields.get('agents') : undefined;
+  const found =
+    agents && declarations(configPath, agents).find(({ path }) => path === resolve(file.path));
+  if (found === undefined) return role;
+  return {
+    ...role,
+    name: found.name,
+    fields: new Map([...withoutLines(found.fields), ...role.fields]),
+  };
+}
+
+function configBeside(path: string): string | undefined {
+  let directory = dirname(resolve(path));
+  while (basename(directory) !== 'agents') {
+    if (directory === dirname(directory)) return undefined;
+    directory = dirname(directory);
+  }
+  return join(dirname(directory), 'config.toml');
+}
+
+/** Removes the lines, which have no meaning in another file. */
+function withoutLines(fields: Fields): Fields {
+  return new Map([...fields].map(([key, { value }]) => [key, { value, line: undefined }]));
+}
+
+/**
+ * Reads the agents that a `config.toml` declares, except those with a file in the `agents` directory next to it,
+ * which is found by itself. The other keys of `[agents]` are limits; Muster has its own.
+ */
+async function readCodexConfig(
+  file: DefinitionFile,
+  agents: Field,
+  readRole: (role: CodexRole) => AgentDefinition,
+): Promise<FileDefinitions> {
+  const seen = new Set<string>();
+  const items: AgentDefinition[] = [];
+  for (const declared of declarations(file.path, agents)) {
+    const own = await readOwnFile(file, declared.path, seen);
+    if (own.kind === 'elsewhere') continue;
+    const { name, fields } = declared;
+    if (own.kind === 'read') {
+      items.push(readRole({ fields: new Map([...fields, ...own.fields]), problems: [], name }));
+    } else {
+      const problem = { code: 'config-file', message: own.reason, ...lineOf(agents) };
+      items.push({ ...readRole({ fields, problems: [problem], name }), unusable: own.reason });
+    }
+  }
+  const problems = limitProblems(file, agents);
+  return items.length > 0 || problems.length > 0
+    ? { items, problems }
+    : {
+        items,
+        problems: [
+          configProblem(file, 'not-an-agent', 'It declares no agent that has no file of its own.'),
+        ],
+      };
+}
+
+function limitProblems(file: DefinitionFile, agents: Field): readonly AgentProblem[] {
+  if (!isJsonObject(agents.value)) return [];
+  const { value } = agents;
+  const limits = Object.keys(value).filter((key) => !isJsonObject(value[key]));
+  if (limits.length === 0) return [];
+  const message = `These keys of \`[agents]\` have no effect: ${limits.join(', ')}. Muster's own limits are in \`[task_tool]\` of its configuration.`;
+  return [{ ...configProblem(file, 'inactive-field', message), ...lineOf(agents) }];
+}
+
+function configProblem(file: DefinitionFile, code: string, message: string): AgentProblem {
+  return { code, message: shownMessage(message), path: file.path };
+}
+
+function lineOf({ line }: Field): { readonly line?: number } {
+  return line === undefined ? {} : { line };
+}
+
+type OwnFile =
+  | { readonly kind: 'read'; readonly fields: Fields }
+  /** The search finds and reads it by itself. */
+  | { readonly kind: 'elsewhere' }
+  | { readonly kind: 'unusable'; readonly reason: string };
+
+/** @param seen files that the search reads by itself; a second agent with the same file is read here */
+async function readOwnFile(
+  file: DefinitionFile,
+  path: string | undefined,
+  seen: Set<string>,
+): Promise<OwnFile> {
+  if (path === undefined) return { kind: 'read', fields: new Map() };
+  const unusable = (reason: string): OwnFile => ({
+    kind: 'unusable',
+    reason: shownMessage(`Its \`${OWN_FILE}\` ${path} cannot be used: ${reason}`),
+  });
+  const other = readReferencedText(file, path);
+  if (!other.ok) return unusable(other.reason);
+  if (isInside(join(dirname(resolve(file.path)), 'agents'), path) && !seen.has(path)) {
+    seen.add(path);
+    return { kind: 'elsewhere' };
+  }
+  const read = await parseTomlFields(other.text);
+  return read.ok
+    ? { kind: 'read', fields: withoutLines(read.fields) }
+    : unusable(read.problem.message);
 }

@@ -3,7 +3,7 @@ import { CORE_TOOLS } from '../../../protocol/tool-names.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import { textList } from '../../fields/common.ts';
 import type { FormatReader } from '../../loader/format.ts';
-import { mcpServerTools } from '../../fields/mcp-names.ts';
+import { mcpServerTools } from '../../fields/tool-grants.ts';
 import {
   readMarkdownAgent,
   type AgentDialect,
@@ -23,10 +23,8 @@ export const factoryReader: FormatReader = { read: (file) => readMarkdownAgent(f
  * Reads `mcpServers: [linear]`, which limits the servers of the user to those in the list. A map, in which other
  * vendors define servers for an agent, stays untaken.
  */
-function readServers(
-  reader: FieldReader,
-  { tools, disallowedTools, unusable }: SharedFields,
-): Partial<AgentDefinition> {
+function readServers(reader: FieldReader, shared: SharedFields): Partial<AgentDefinition> {
+  const { tools, disallowedTools, unusable } = shared;
   const field = reader.peek('mcp-servers');
   if (field === undefined || !Array.isArray(field.value) || unusable !== undefined) return {};
   reader.take('mcp-servers');

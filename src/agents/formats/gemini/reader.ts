@@ -1,10 +1,9 @@
 import { basename } from 'node:path';
 import { isJsonObject } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
-import type { Field, Fields } from '../../parsing/fields.ts';
+import { shownMessage, type Field, type Fields } from '../../parsing/fields.ts';
 import { splitFrontMatter } from '../../parsing/split-front-matter.ts';
 import { parseStrict } from '../../parsing/strict-yaml.ts';
-import { shownMessage } from '../../fields/clean-text.ts';
 import { singleLineOf } from '../../fields/common.ts';
 import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
 import {

@@ -1,5 +1,21 @@
-import { isJsonObject, type JsonValue } from '../../../base/json.ts';
-import type { AgentDefinition } from '../../../protocol/agent.ts';
+import { dirname } from 'node:path';
+import { isJsonObject, type JsonValue, type JsonPrimitive } from '../../../base/json.ts';
+import type { AgentDefinition, AgentParameter } from '../../../protocol/agent.ts';
+import { promptTextOf, readOutputSchemaField, fieldText } from '../../fields/common.ts';
+import type { FieldReader } from '../../fields/field-reader.ts';
+import {
+  createFieldTest,
+  nameFromPath,
+  readAgent,
+  type AgentDialect,
+} from '../../fields/read-agent.ts';
+import { mcpServerTools } from '../../fields/tool-grants.ts';
+import {
+  isJson,
+  type DefinitionFile,
+  type FormatReader,
+  type FileDefinitions,
+} from '../../loader/format.ts';
 import {
   failedFile,
   normalizeText,
@@ -9,42 +25,14 @@ import {
   type Fields,
   type FileFields,
 } from '../../parsing/fields.ts';
-import { readYaml } from '../../parsing/yaml.ts';
-import type { FieldReader } from '../../fields/field-reader.ts';
-import { promptTextOf, readOutputSchemaField, fieldText } from '../../fields/common.ts';
-import {
-  isJson,
-  type DefinitionFile,
-  type FormatReader,
-  type FileDefinitions,
-} from '../../loader/format.ts';
-import { readParameters } from './parameters.ts';
-import { parseJsonFields } from '../../parsing/json-fields.ts';
-import {
-  createFieldTest,
-  nameFromPath,
-  readAgent,
-  type AgentDialect,
-} from '../../fields/read-agent.ts';
-import { mcpServerTools } from '../../fields/mcp-names.ts';
+import { readYaml } from '../../parsing/front-matter.ts';
+import { parseJsonFields } from '../../parsing/jsonc.ts';
 
-const INACTIVE = [
-  'activities',
-  'author',
-  'context',
-  'extensions',
-  'retry',
-  'settings',
-  'sub_recipes',
-  'version',
-  // Fields around the recipe in files of the desktop application.
-  'id',
-  'isArchived',
-  'isGlobal',
-  'lastModified',
-  'profile',
-  'scheduledJobId',
-];
+/** The last six are around the recipe in files of the desktop application. */
+const INACTIVE = (
+  'activities author context extensions retry settings sub_recipes version id ' +
+  'isArchived isGlobal lastModified profile scheduledJobId'
+).split(' ');
 
 /** Reads goose's recipes: `*.yaml` and `*.json`. */
 export const gooseReader: FormatReader = { read: readRecipe };
@@ -126,10 +114,8 @@ function readTexts(reader: FieldReader, file: DefinitionFile): Partial<AgentDefi
   const message = promptTextOf(reader.take('prompt')?.value);
   const prompt = instructions ?? message;
   if (prompt === undefined) {
-    reader.warn(
-      'missing-prompt',
-      'There are neither `instructions` nor a `prompt`: the agent has no prompt.',
-    );
+    const message = 'There are neither `instructions` nor a `prompt`: the agent has no prompt.';
+    reader.warn('missing-prompt', message);
   }
   return {
     prompt: prompt ?? '',
@@ -162,13 +148,9 @@ export function withExtensions(fields: Fields): Fields {
 }
 
 /** The types of extensions with tools of their own, which are tools of an MCP server here. */
-const SERVERS: ReadonlySet<string> = new Set([
-  'stdio',
-  'sse',
-  'streamable_http',
-  'frontend',
-  'inline_python',
-]);
+const SERVERS: ReadonlySet<string> = new Set(
+  'stdio sse streamable_http frontend inline_python'.split(' '),
+);
 
 /** The tools of Muster that correspond to extensions of goose. */
 const OWN: ReadonlyMap<string, string> = new Map([
@@ -198,4 +180,73 @@ function extensionTools(extension: JsonValue): readonly string[] {
   const word = OWN.get(name) ?? name;
   if (some.length === 0) return [word];
   return some.flatMap((tool) => OWN_TOOLS.get(tool) ?? [tool]);
+}
+
+/** `{{ name }}`, with or without filters. */
+const PLACEHOLDER = /\{\{-?\s*([A-Za-z_]\w*)/g;
+/** The most parameters of an agent: no form that a person fills in has as many. */
+const MAX_PARAMETERS = 100;
+
+interface Template {
+  readonly texts: readonly string[];
+  /** The path of the recipe. */
+  readonly path: string;
+}
+
+/**
+ * Reads the recipe's `parameters`, and adds the placeholders in its texts that have none. The texts stay as they
+ * are: the prompt of a task gives the values.
+ */
+function readParameters(
+  reader: FieldReader,
+  { texts, path }: Template,
+): Pick<AgentDefinition, 'parameters'> {
+  const field = reader.take('parameters');
+  const declared = (Array.isArray(field?.value) ? field.value : [])
+    .map(parameter)
+    .filter((each) => each !== undefined);
+  const used = new Set(
+    texts.flatMap((each) => [...each.matchAll(PLACEHOLDER)].map(([, name]) => name)),
+  );
+  const names = new Set(declared.map(({ name }) => name));
+  const others = [...used]
+    .filter((name) => name !== undefined && !names.has(name))
+    .map((name) => undeclared(name ?? '', path));
+  const parameters = [...declared, ...others].slice(0, MAX_PARAMETERS);
+  if (parameters.length === 0) return {};
+  const open = parameters.filter((each) => each.default === undefined && used.has(each.name));
+  if (open.length > 0) {
+    const listed = open.map(({ name }) => `\`{{ ${name} }}\``).join(', ');
+    const message = `Its texts have the placeholders ${listed}: the prompt of a task must give their values.`;
+    reader.warn('template-params', message, field?.line);
+  }
+  return { parameters };
+}
+
+function parameter(value: JsonValue): AgentParameter | undefined {
+  const name = isJsonObject(value) ? fieldText(value['key']) : undefined;
+  if (name === undefined || !isJsonObject(value)) return undefined;
+  const options = Array.isArray(value['options'])
+    ? value['options'].map((each) => fieldText(each))
+    : [];
+  const choice = options.length === 0 ? '' : ` One of: ${options.join(', ')}.`;
+  const preset = value['default'] ?? null;
+  return {
+    name,
+    description: `${fieldText(value['description']) ?? ''}${choice}`.trim(),
+    ...(preset === null
+      ? {}
+      : { default: isPlain(preset) ? String(preset) : JSON.stringify(preset) }),
+  };
+}
+
+function isPlain(value: JsonValue): value is JsonPrimitive {
+  return typeof value !== 'object';
+}
+
+/** goose itself sets `recipe_dir`. */
+function undeclared(name: string, path: string): AgentParameter {
+  return name === 'recipe_dir'
+    ? { name, description: 'The directory of the recipe.', default: dirname(path) }
+    : { name, description: '' };
 }

@@ -2,8 +2,13 @@ import { dirname } from 'node:path';
 import { toAbsolutePath } from '../../../sys/files/paths.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
-import { shownMessage } from '../../fields/clean-text.ts';
-import { failedFile, flattenField, readReferencedText, type Fields } from '../../parsing/fields.ts';
+import {
+  shownMessage,
+  failedFile,
+  flattenField,
+  readReferencedText,
+  type Fields,
+} from '../../parsing/fields.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import { promptTextOf, takeFirstField, textList } from '../../fields/common.ts';
 import {
@@ -12,7 +17,7 @@ import {
   type FormatReader,
   type FileDefinitions,
 } from '../../loader/format.ts';
-import { parseJsonFields } from '../../parsing/json-fields.ts';
+import { parseJsonFields } from '../../parsing/jsonc.ts';
 import { readKiroRules, TOOL_SETTINGS } from './rules.ts';
 import {
   nameFromPath,
@@ -21,7 +26,7 @@ import {
   type AgentDialect,
   type SharedFields,
 } from '../../fields/read-agent.ts';
-import { splitToolList } from '../../fields/tool-lists.ts';
+import { splitToolList } from '../../fields/tool-grants.ts';
 
 const INACTIVE = (
   'allowed-tools hooks include-mcp-json include-powers keyboard-shortcut mcp-servers ' +
@@ -42,14 +47,7 @@ function promptFiles(path: string, content: string): readonly string[] {
 }
 
 /** A file that was meant as an agent has at least one of these fields: other JSON files may lie next to it. */
-const AGENT_FIELDS = [
-  'prompt',
-  'description',
-  'tools',
-  'allowedTools',
-  'toolsSettings',
-  'mcpServers',
-];
+const AGENT_FIELDS = 'prompt description tools allowedTools toolsSettings mcpServers'.split(' ');
 
 async function readJsonAgent(file: DefinitionFile): Promise<FileDefinitions> {
   const read = await parseJsonFields(file.text);

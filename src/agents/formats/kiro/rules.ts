@@ -2,12 +2,10 @@ import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import { expandToolWord } from '../../../protocol/tool-aliases.ts';
 import { CORE_TOOLS } from '../../../protocol/tool-names.ts';
-import type { Field } from '../../parsing/fields.ts';
-import { shownMessage } from '../../fields/clean-text.ts';
-import { patternsOfGlob, patternsOfRegex } from './command-patterns.ts';
-import type { FieldReader } from '../../fields/field-reader.ts';
 import { fieldText, singleLineOf } from '../../fields/common.ts';
-import { mcpServerTools } from '../../fields/mcp-names.ts';
+import type { FieldReader } from '../../fields/field-reader.ts';
+import { mcpServerTools } from '../../fields/tool-grants.ts';
+import { shownMessage, type Field } from '../../parsing/fields.ts';
 
 /** The rules found so far, without duplicates. */
 interface RuleList {
@@ -24,9 +22,7 @@ export const TOOL_SETTINGS = 'toolsSettings.';
  * asking are not taken over, and where they list allowed calls, the others ask. If they cannot be read, it is not
  * known what they deny, and the agent cannot be started.
  */
-export function readKiroRules(
-  reader: FieldReader,
-): Pick<Partial<AgentDefinition>, 'rules' | 'unusable'> {
+export function readKiroRules(reader: FieldReader): Partial<AgentDefinition> {
   const rules: RuleList = { ask: new Set(), deny: new Set(), unread: new Set() };
   for (const [key, field] of reader.untaken()) {
     if (key.startsWith(TOOL_SETTINGS)) readSetting(reader, { key, field }, rules);
@@ -42,10 +38,7 @@ export function readKiroRules(
   };
 }
 
-function unreadable(
-  reader: FieldReader,
-  names: readonly string[],
-): Pick<Partial<AgentDefinition>, 'unusable'> {
+function unreadable(reader: FieldReader, names: readonly string[]): Partial<AgentDefinition> {
   if (names.length === 0) return {};
   const unusable = shownMessage(
     `${names.join(', ')} cannot be read, so it is not known what it denies. It must be a map with settings for each tool, or a list of rules.`,
@@ -194,10 +187,7 @@ function readPermissions(reader: FieldReader, field: Field, rules: RuleList): vo
   reader.warn('unknown-capability', message, field.line);
 }
 
-function capabilityRules(
-  name: string,
-  match: JsonValue | undefined,
-): readonly string[] | undefined {
+function capabilityRules(name: string, match?: JsonValue): readonly string[] | undefined {
   const patterns = match === undefined || match === null ? undefined : strings(match);
   if (name === 'mcp') return patterns?.map(serverPattern) ?? ['mcp__*'];
   const capability = CAPABILITIES.get(name);
@@ -213,4 +203,114 @@ function serverPattern(pattern: string): string {
   const [server = '', tool = '*'] = pattern.replace(/^@/, '').split('/');
   if (server === '' || server.includes('*')) return 'mcp__*';
   return mcpServerTools(server, tool.includes('*') ? '*' : tool);
+}
+
+/** The most characters of an entry: no person writes a longer command. */
+const MAX_LENGTH = 500;
+/** Matches flags, and characters given by number or class. */
+const NOT_READ = /\(\?[A-Za-z-]+[:)]|\\[QUukpPx]/;
+/** The most patterns for one regular expression. More than that become `*`. */
+const MAX_PATTERNS = 32;
+
+/**
+ * Translates an anchored regular expression into specifiers of `Bash(…)` rules that match at least the same
+ * commands. Parts without an equivalent become `*`, so that more is denied, never less. Undefined: it matches any
+ * command.
+ */
+export function patternsOfRegex(regex: string): readonly string[] | undefined {
+  if (regex.length > MAX_LENGTH || NOT_READ.test(regex)) return undefined;
+  const patterns = alternatives(regex).flatMap((each) => sequencePatterns(each));
+  return checked(patterns);
+}
+
+/** Translates a glob, in which `?` and `[…]` match one character, in the same way. */
+export function patternsOfGlob(glob: string): readonly string[] | undefined {
+  if (glob.length > MAX_LENGTH) return undefined;
+  return checked([glob.replaceAll(/\[[^\]]*\]|\?/g, '*')]);
+}
+
+function checked(patterns: readonly string[]): readonly string[] | undefined {
+  const clean = patterns.map((pattern) =>
+    // A rule cannot contain parentheses, backslashes and control characters.
+    pattern
+      .replaceAll(/[()\\]|\p{Cc}/gu, '*')
+      .replaceAll(/\*+/g, '*')
+      .replaceAll(/ +/g, ' ')
+      .trim(),
+  );
+  return clean.every((pattern) => /[^\s:*]/.test(pattern)) ? [...new Set(clean)] : undefined;
+}
+
+/** Splits a regular expression at each `|` outside brackets. */
+function alternatives(regex: string): readonly string[] {
+  const found: string[] = [];
+  let from = 0;
+  for (let at = 0; at < regex.length; at = tokenEnd(regex, at)) {
+    if (regex[at] !== '|') continue;
+    found.push(regex.slice(from, at));
+    from = at + 1;
+  }
+  return [...found, regex.slice(from)];
+}
+
+function sequencePatterns(regex: string): readonly string[] {
+  let patterns: readonly string[] = [''];
+  let at = 0;
+  while (at < regex.length) {
+    const end = tokenEnd(regex, at);
+    const token = regex.slice(at, end);
+    const quantifier = /^(?:[*+?]|\{[\d,]*\})[?+]?/.exec(regex.slice(end, end + 16))?.[0] ?? '';
+    const translated = quantified(tokenPatterns(token), quantifier);
+    patterns = patterns.flatMap((before) => translated.map((after) => before + after));
+    if (patterns.length > MAX_PATTERNS) return ['*'];
+    at = end + quantifier.length;
+  }
+  return patterns;
+}
+
+/** Returns the end of the character, escape sequence, class or group that begins at `start`. */
+function tokenEnd(regex: string, start: number): number {
+  switch (regex[start]) {
+    case '\\':
+      return start + 2;
+    case '[':
+      return classEnd(regex, start);
+    case '(': {
+      let at = start + 1;
+      while (at < regex.length && regex[at] !== ')') at = tokenEnd(regex, at);
+      return at + 1;
+    }
+    default:
+      return start + 1;
+  }
+}
+
+/** A closing bracket at the start is a character of the class. */
+function classEnd(regex: string, start: number): number {
+  let at = start + (regex[start + 1] === '^' ? 2 : 1);
+  if (regex[at] === ']') at += 1;
+  while (at < regex.length && regex[at] !== ']') {
+    at = regex[at] === '[' ? classEnd(regex, at) : at + (regex[at] === '\\' ? 2 : 1);
+  }
+  return at + 1;
+}
+
+const PLAIN_GROUP = /^\((?:\?:)?([\w .,:=@~%/|-]*)\)$/;
+
+function tokenPatterns(token: string): readonly string[] {
+  if (/^(?:\^|\$|\\[AbBzZ]|\(\?<?[=!].*)$/s.test(token)) return [''];
+  if (token === '\\s') return [' '];
+  const escaped = /^\\([^\w\s])$/.exec(token)?.[1];
+  if (escaped !== undefined) return [escaped];
+  const group = PLAIN_GROUP.exec(token)?.[1];
+  if (group !== undefined) return group.replaceAll('.', '*').split('|');
+  return token.length === 1 && token !== '.' ? [token] : ['*'];
+}
+
+/** A repeated or optional part can be any text. Repeated spaces count as one. */
+function quantified(patterns: readonly string[], quantifier: string): readonly string[] {
+  if (quantifier === '' || patterns.every((pattern) => pattern === '')) return patterns;
+  const isBlank = patterns.length === 1 && patterns[0] === ' ';
+  if (quantifier.startsWith('+')) return isBlank ? patterns : patterns.map((each) => `${each}*`);
+  return ['*'];
 }

@@ -17,6 +17,9 @@ const MODES = ['primary', 'subagent', 'all'];
 /** The fields that disable an agent, in older and newer files. */
 const SWITCHES_OFF = ['disable', 'disabled'];
 
+const INACTIVE =
+  'mode prompt temperature top_p hidden options request variant permission permissions'.split(' ');
+
 export interface OpencodeAgent {
   /** The name from its path or its key. */
   readonly name: string;
@@ -30,19 +33,7 @@ export interface OpencodeAgent {
 export function opencodeDialect(about: OpencodeAgent): AgentDialect {
   return {
     vendor: VENDOR,
-    inactive: [
-      'mode',
-      'prompt',
-      'temperature',
-      'top_p',
-      'hidden',
-      'options',
-      'request',
-      'variant',
-      'permission',
-      'permissions',
-      ...SWITCHES_OFF,
-    ],
+    inactive: [...INACTIVE, ...SWITCHES_OFF],
     loadsBareText: true,
     nameFromPath: () => about.name,
     translate: (fields) => translate(fields, about.name),
@@ -112,11 +103,7 @@ function complete(agent: AgentDefinition, fields: Fields, about: OpencodeAgent):
   const message = `opencode has a built-in agent \`${agent.name}\`: what that agent may not do, this one may not do either.`;
   const { path } = agent.origin;
   const problem = own.length === 0 ? [] : [{ code: 'built-in-permissions', message, path }];
-  return {
-    ...ruled,
-    ...(unlisted ? { unlisted } : {}),
-    problems: [...ruled.problems, ...problem],
-  };
+  return { ...ruled, ...(unlisted ? { unlisted } : {}), problems: [...ruled.problems, ...problem] };
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   withPermissionsAsTools,
 } from '../../permissions/permission-fields.ts';
 import { readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
-import { splitToolList } from '../../fields/tool-lists.ts';
+import { splitToolList } from '../../fields/tool-grants.ts';
 
 const VENDOR = 'pi';
 const PROJECT_CONTEXT = 'inheritProjectContext';

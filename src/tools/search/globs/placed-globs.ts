@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { MusterError } from '../../../base/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import { parseJsonLine } from '../../../base/jsonl.ts';
 import { truncate } from '../../../base/text.ts';
-import { isInside } from '../../../sys/files/paths.ts';
-import { parseGlobList, type ListedGlob } from './glob-list.ts';
-import { createNameMatcher, type NameMatcher } from './name-matcher.ts';
-import { findGroup } from './glob-syntax.ts';
+import type { Tool } from '../../../protocol/tool.ts';
+import { isInside, toAbsolutePath } from '../../../sys/files/paths.ts';
 import type { PathFilter } from '../search-types.ts';
-import { isLiteralGlob, splitGlob, type SplitGlob } from './split-glob.ts';
+import { findGroup, splitOutsideBrackets } from './glob-syntax.ts';
+import { createNameMatcher, type NameMatcher } from './name-matcher.ts';
 
 const MAX_GLOB_CHARACTERS = 4096;
 const MAX_GLOBS = 100;
@@ -159,10 +160,8 @@ function expandSlashGroups(glob: string): readonly string[] {
     if (variants === undefined) done.push(next);
     else pending.push(...variants);
     if (done.length + pending.length > MAX_ALTERNATIVES) {
-      throw new MusterError(
-        'INVALID_PARAM',
-        `glob: has more than ${MAX_ALTERNATIVES} alternatives with a / in them; use several calls`,
-      );
+      const message = `glob: has more than ${MAX_ALTERNATIVES} alternatives with a / in them; use several calls`;
+      throw new MusterError('INVALID_PARAM', message);
     }
   }
   return done;
@@ -177,14 +176,138 @@ function expandFirstSlashGroup(glob: string): readonly string[] | undefined {
       const { mark, alternatives, end } = group;
       if (mark !== '@' && mark !== '?') {
         const written = truncate(glob.slice(at, end), 60);
-        throw new MusterError(
-          'INVALID_PARAM',
-          `glob: ${written} has a / inside, which only {a,b}, @(a|b) and ?(a) may have`,
-        );
+        const message = `glob: ${written} has a / inside, which only {a,b}, @(a|b) and ?(a) may have`;
+        throw new MusterError('INVALID_PARAM', message);
       }
       const all = mark === '?' ? ['', ...alternatives] : alternatives;
       return all.map((each) => glob.slice(0, at) + each + glob.slice(end));
     }
   }
   return undefined;
+}
+
+/** A glob and the directory in which it begins. */
+interface SplitGlob {
+  /** The absolute path of the directory that contains everything the glob can match. */
+  readonly base: string;
+  /** The rest of the glob. With a leading `/` it matches paths from `base`, otherwise names anywhere below. */
+  readonly glob: string;
+}
+
+/** Last names that make a path a directory, so that a glob ending in one matches everything in it. */
+const DIRECTORY_NAMES: ReadonlySet<string> = new Set(['', '.', '..', '~']);
+
+/**
+ * Separates the leading names without wildcards from a glob: `src/ui/*.ts` is `*.ts` directly in `src/ui`, and `src/`
+ * is everything in `src`. Globs may be absolute or begin with `../`; the permission rules decide on their base.
+ */
+export function splitGlob(glob: string, directory: string): SplitGlob {
+  const text = withSlashes(glob.trim());
+  const names = text.split('/');
+  const wildcard = firstWildcard(text);
+  const isDirectory = DIRECTORY_NAMES.has(names.at(-1) ?? '');
+  if (names.length === 1 && !isDirectory) return { base: directory, glob: text };
+  const fixedCount =
+    wildcard === -1 ? names.length - 1 : text.slice(0, wildcard).split('/').length - 1;
+  const fixed = names.slice(0, wildcard === -1 && isDirectory ? names.length : fixedCount);
+  const rest = names.slice(fixed.length).filter((name) => name !== '' && name !== '.');
+  const leading = fixed.join('/');
+  const here = text.startsWith('/') ? '/' : '.';
+  return {
+    base: toAbsolutePath(leading === '' ? here : leading, directory),
+    glob: `/${[...rest, ...(isDirectory ? ['**'] : [])].join('/')}`,
+  };
+}
+
+/** Whether a glob has no wildcards. */
+export function isLiteralGlob(glob: string): boolean {
+  return firstWildcard(glob) === -1;
+}
+
+/** Finds the first wildcard, group or escape; -1 if there is none. */
+function firstWildcard(glob: string): number {
+  for (let at = 0; at < glob.length; at += 1) {
+    if ('*?[]{}\\'.includes(glob[at] ?? '') || findGroup(glob, at) !== undefined) return at;
+  }
+  return -1;
+}
+
+/** Replaces the separators of a Windows path such as `src\ui\*.ts`. A backslash before a bracket is an escape. */
+function withSlashes(glob: string): string {
+  return !glob.includes('/') && /\\[\w.*$ -]/.test(glob) ? glob.replaceAll('\\', '/') : glob;
+}
+
+/** One glob of a list. */
+interface ListedGlob {
+  readonly text: string;
+  /** Whether it was written with a leading `!`, so that the files it matches are excluded. */
+  readonly excludes: boolean;
+  /** Whether it is the full list read as one glob, because `a,b.ts` may be the name of a file. */
+  readonly isFullList: boolean;
+}
+
+/**
+ * Splits the forms in which models write several globs: `a.ts,b.ts`, `*.ts *.tsx` and `["*.ts", "*.tsx"]`. Each glob
+ * may have a `!` in front. A list without exclusions is also read as one glob, because names may contain commas and
+ * spaces.
+ */
+function parseGlobList(text: string): readonly ListedGlob[] {
+  const parts = jsonList(text) ?? splitOutsideBrackets(text, ',;|\n').flatMap(splitAtBlanks);
+  const globs = parts
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map(toListedGlob);
+  const isList = globs.length > 1 && !globs.some(({ excludes }) => excludes);
+  return isList ? [...globs, { text, excludes: false, isFullList: true }] : globs;
+}
+
+/** Formats a list for a message. */
+export function formatGlobList(text: string): string {
+  return jsonList(text)?.join(', ') ?? text;
+}
+
+function jsonList(text: string): readonly string[] | undefined {
+  if (!text.trimStart().startsWith('["')) return undefined;
+  // Text that is not JSON is one glob: a character class that begins with a quote.
+  const parsed = parseJsonLine(text);
+  const isList = Array.isArray(parsed) && parsed.every((each) => typeof each === 'string');
+  return isList ? parsed : undefined;
+}
+
+/** Splits at blanks only where every part looks like a glob or a file name: `My Notes/*.md` is one glob. */
+function splitAtBlanks(text: string): readonly string[] {
+  const parts = splitOutsideBrackets(text.trim(), ' \t').filter((part) => part !== '');
+  return parts.every((part) => /[*?.[{/]/.test(part)) ? parts : [text];
+}
+
+/** Separates the `!` of an exclusion from its glob. `!(a|b)` is a group, not an exclusion. */
+function toListedGlob(glob: string): ListedGlob {
+  const excludes = glob.startsWith('!') && findGroup(glob, 0) === undefined;
+  return { text: excludes ? glob.slice(1).trim() : glob, excludes, isFullList: false };
+}
+
+/**
+ * Returns the tool with a parser that also accepts lists of globs in the named arguments and joins each to one
+ * string.
+ */
+export function acceptGlobLists<I>(tool: Tool<I>, names: readonly string[]): Tool<I> {
+  return {
+    ...tool,
+    parse: (input) => tool.parse(isJsonObject(input) ? joinLists(input, names) : input),
+  };
+}
+
+function joinLists(input: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [
+      name,
+      names.includes(name) ? joinList(value) : value,
+    ]),
+  );
+}
+
+/** Joins a list to a string that `parseGlobList` splits again. */
+function joinList(value: JsonValue | undefined): JsonValue | undefined {
+  const isList = Array.isArray(value) && value.length > 0;
+  return isList && value.every((each) => typeof each === 'string') ? JSON.stringify(value) : value;
 }

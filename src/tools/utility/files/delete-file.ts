@@ -1,6 +1,7 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 import { NO_ACCESS } from '../../../protocol/permission.ts';
 import { basename, dirname } from 'node:path';
+import { atScopeEnd } from '../../../base/at-scope-end.ts';
 import { errorInfo, MusterError } from '../../../base/errors.ts';
 import type { FileChange, ToolContext, ToolOutput } from '../../../protocol/tool.ts';
 import {
@@ -12,9 +13,8 @@ import { toFileError } from '../../../sys/files/file-errors.ts';
 import { holdDirectory, type HeldDirectory } from '../../../sys/files/held-directory.ts';
 import { toAbsolutePath, displayPath } from '../../../sys/files/paths.ts';
 import { isSameFile, requireExpected, syncDirectory } from '../../../sys/files/write-file.ts';
-import { defineTool } from '../../shared/define-tool.ts';
-import { FILE_PATH, FILE_PATH_ALIASES } from '../../shared/common-arguments.ts';
-import { savePreviousContent, permissionBits } from '../../shared/previous-content.ts';
+import { FILE_PATH, FILE_PATH_ALIASES, defineTool } from '../../shared/define-tool.ts';
+import { savePreviousContent, permissionBits } from '../../shared/change-file.ts';
 import { failure } from '../../shared/output.ts';
 import { addPathSuggestion } from '../../shared/path-suggestions.ts';
 import { describeFileTree, readFileTree, type TreeEntry } from './file-tree.ts';
@@ -98,12 +98,9 @@ function remove(top: HeldEntry, entry: TreeEntry): void {
     return;
   }
   const directory = holdDirectory(top.root, dirname(entry.real));
-  try {
-    directory.verify();
-    removeFrom(directory, entry);
-  } finally {
-    directory.close();
-  }
+  using _close = atScopeEnd(() => directory.close());
+  directory.verify();
+  removeFrom(directory, entry);
 }
 
 /** Removes a name from a directory that is held open, so that no link is followed. */

@@ -1,18 +1,23 @@
+import { createHash } from 'node:crypto';
 import { lstatSync, readlinkSync, statSync, type BigIntStats } from 'node:fs';
-import { NO_ACCESS } from '../../../protocol/permission.ts';
 import { basename, dirname } from 'node:path';
 import { MusterError } from '../../../base/errors.ts';
 import { plural } from '../../../base/text.ts';
+import { NO_ACCESS } from '../../../protocol/permission.ts';
 import type { ToolContext } from '../../../protocol/tool.ts';
 import { firstDirectoryNames } from '../../../sys/files/directory-names.ts';
 import { describeFileType } from '../../../sys/files/file-errors.ts';
-import { withHeldDirectory, requirePathInRoots } from '../../../sys/files/open-in-roots.ts';
+import {
+  withHeldDirectory,
+  requirePathInRoots,
+  type OpenFile,
+} from '../../../sys/files/open-in-roots.ts';
 import { toAbsolutePath, displayName, displayPath } from '../../../sys/files/paths.ts';
-import { withFile } from '../../../sys/files/read-file.ts';
-import { defineTool } from '../../shared/define-tool.ts';
-import { FILE_PATH, FILE_PATH_ALIASES } from '../../shared/common-arguments.ts';
+import { withFile, fileChunks } from '../../../sys/files/read-file.ts';
+import { FILE_PATH, FILE_PATH_ALIASES, defineTool } from '../../shared/define-tool.ts';
+import { MAX_EDIT_BYTES, detectBinaryKind, SAMPLE_BYTES } from '../../shared/file-text.ts';
 import { addPathSuggestion } from '../../shared/path-suggestions.ts';
-import { describeContent } from './content-info.ts';
+import { markedEncoding, Transcoder } from '../../shared/text-encoding.ts';
 
 const PERMISSION_BITS = 0o7777n;
 /** The most names of a directory that are counted. */
@@ -116,4 +121,88 @@ function countEntries(path: string, context: ToolContext): string {
     const atLeast = names.length === MAX_NAMES ? 'at least ' : '';
     return `${atLeast}${plural(count, 'entry', 'entries')}`;
   });
+}
+
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+
+/** Describes the content of a file without showing it: a line about its text, and one with its hash. */
+async function describeContent(file: OpenFile, signal: AbortSignal): Promise<readonly string[]> {
+  const isHashed = file.stats.size <= BigInt(MAX_EDIT_BYTES);
+  const hash = createHash('sha256');
+  let text = new TextCount();
+  let wide = new Transcoder('UTF-8');
+  let kind: string | undefined;
+  let size = 0;
+  for await (const chunk of fileChunks(file, signal)) {
+    const marked = size === 0 ? markedEncoding(chunk) : null;
+    if (size === 0) kind = detectBinaryKind(chunk.subarray(0, SAMPLE_BYTES));
+    if (marked !== null) {
+      text = new TextCount(marked);
+      wide = new Transcoder(marked);
+    }
+    size += chunk.length;
+    if (!isHashed) break;
+    hash.update(chunk);
+    text.add(text.encoding === null ? chunk : wide.push(chunk));
+  }
+  if (size === 0) return ['empty'];
+  if (!isHashed) {
+    const limit = `larger than the limit of ${MAX_EDIT_BYTES} bytes, so its lines were not counted and it has no sha256`;
+    return [`${kind ?? 'text'}; ${limit}`];
+  }
+  return [kind ?? text.describe(), `sha256 ${hash.digest('hex')}`];
+}
+
+/** Counts the lines and line ends of a file that comes in chunks, and detects its encoding. */
+class TextCount {
+  private readonly decoder = new TextDecoder('utf-8', { fatal: true });
+  private isUtf8 = true;
+  private hasMark = false;
+  private size = 0;
+  private newlines = 0;
+  private returns = 0;
+  private last = 0;
+  /** The encoding of a UTF-16 file, whose chunks were converted to UTF-8; null when chunks are the file's own bytes. */
+  readonly encoding: string | null;
+
+  constructor(encoding: string | null = null) {
+    this.encoding = encoding;
+    this.hasMark = encoding !== null;
+  }
+
+  add(chunk: Buffer): void {
+    if (this.size === 0) this.hasMark ||= chunk.subarray(0, 3).toString('hex') === 'efbbbf';
+    this.size += chunk.length;
+    this.decode(chunk, { stream: true });
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) {
+      this.newlines += 1;
+      if ((at === 0 ? this.last : chunk[at - 1]) === RETURN) this.returns += 1;
+    }
+    this.last = chunk.at(-1) ?? this.last;
+  }
+
+  describe(): string {
+    this.decode(new Uint8Array(), { stream: false });
+    const encoding = this.encoding ?? (this.isUtf8 ? 'UTF-8' : 'not UTF-8 (perhaps Latin-1)');
+    const mark = this.hasMark ? ' with byte order mark' : '';
+    const lines = this.newlines + (this.last === NEWLINE ? 0 : 1);
+    return `text, ${encoding}${mark}, ${plural(lines, 'line')}${this.lineEnds()}`;
+  }
+
+  private lineEnds(): string {
+    const open = this.last === NEWLINE ? '' : ', the last one without an end';
+    if (this.returns === 0) return open;
+    return `${this.returns === this.newlines ? ', CRLF line ends' : ', LF and CRLF line ends mixed'}${open}`;
+  }
+
+  private decode(bytes: Uint8Array, options: { readonly stream: boolean }): void {
+    if (!this.isUtf8) return;
+    try {
+      this.decoder.decode(bytes, options);
+    } catch {
+      // A fatal decoder only throws for bytes that are not UTF-8.
+      this.isUtf8 = false;
+    }
+  }
 }

@@ -1,14 +1,16 @@
-import { closeSync, opendirSync, type BigIntStats } from 'node:fs';
+import { closeSync, type BigIntStats } from 'node:fs';
 import { join } from 'node:path';
+import { atScopeEnd } from '../../../base/at-scope-end.ts';
 import { MusterError } from '../../../base/errors.ts';
 import { plural } from '../../../base/text.ts';
 import type { ToolContext, PathExclusion } from '../../../protocol/tool.ts';
+import { directoryEntries } from '../../../sys/files/directory-names.ts';
 import { readEntryStats, type HeldEntry } from '../../../sys/files/entry-in-roots.ts';
 import { holdDirectory, type HeldDirectory } from '../../../sys/files/held-directory.ts';
 import { openHeldFile } from '../../../sys/files/open-in-roots.ts';
 import { displayPath } from '../../../sys/files/paths.ts';
 import { requireNotStale } from '../../shared/change-file.ts';
-import { fileFingerprint, MAX_EDIT_BYTES } from '../../shared/file-content.ts';
+import { fileFingerprint, MAX_EDIT_BYTES } from '../../shared/file-text.ts';
 
 /** The most entries and bytes that one call moves or deletes, because the log names every file with its hash. */
 const MAX_ENTRIES = 500;
@@ -39,125 +41,80 @@ export interface TreeLimits {
  */
 export async function readFileTree(
   top: HeldEntry & { readonly stats: BigIntStats },
-  limits: TreeLimits,
+  { recursive, withheld }: TreeLimits,
   context: ToolContext,
 ): Promise<readonly TreeEntry[]> {
-  return await new TreeReader(top, limits, context).read();
-}
+  const entries: TreeEntry[] = [];
+  let hashed = 0;
+  const shown = (path: string): string => displayPath(join(top.real, path), context.cwd);
+  const refuseTooMuch = (limit: string): never => {
+    const message = `${shown('')} holds more than ${limit}, the limit of one call: name smaller directories, or use Bash`;
+    throw new MusterError('LIMIT_EXCEEDED', message);
+  };
 
-class TreeReader {
-  private readonly entries: TreeEntry[] = [];
-  private hashed = 0;
-  private readonly top: HeldEntry & { readonly stats: BigIntStats };
-  private readonly limits: TreeLimits;
-  private readonly context: ToolContext;
-
-  constructor(
-    top: HeldEntry & { readonly stats: BigIntStats },
-    limits: TreeLimits,
-    context: ToolContext,
-  ) {
-    this.top = top;
-    this.limits = limits;
-    this.context = context;
-  }
-
-  async read(): Promise<readonly TreeEntry[]> {
-    await this.add('', this.top.directory, this.top.stats);
-    return this.entries;
-  }
-
-  private async add(path: string, holder: HeldDirectory, stats: BigIntStats): Promise<void> {
-    const real = join(this.top.real, path);
-    this.requireAllowed(path, stats);
-    const hash = stats.isFile() ? await this.hash(real, holder) : null;
-    this.entries.push({ path, real, stats, hash });
-    if (this.entries.length > MAX_ENTRIES) throw this.tooMuch(`${MAX_ENTRIES} entries`);
-    if (stats.isDirectory()) await this.addBelow(path, real);
-  }
-
-  private async addBelow(path: string, real: string): Promise<void> {
-    const directory = holdDirectory(this.top.root, real);
-    try {
-      for (const name of names(directory)) {
-        this.context.signal.throwIfAborted();
-        if (!this.limits.recursive) throw this.notEmpty();
-        const stats = readEntryStats(directory, name);
-        if (stats === undefined) throw this.unreadable(join(path, name));
-        await this.add(join(path, name), directory, stats);
-      }
-      directory.verify();
-    } finally {
-      directory.close();
-    }
-  }
-
-  private requireAllowed(path: string, stats: BigIntStats): void {
-    if (stats.dev !== this.top.stats.dev) {
-      throw new MusterError('PERMISSION_DENIED', `${this.shown(path)} is on another file system`);
+  const requireAllowed = (path: string, stats: BigIntStats): void => {
+    if (stats.dev !== top.stats.dev) {
+      throw new MusterError('PERMISSION_DENIED', `${shown(path)} is on another file system`);
     }
     if (path === '') return;
     const asNamed = stats.isDirectory() ? `${path}/` : path;
-    for (const withheld of this.limits.withheld) {
-      const why = withheld?.(asNamed);
-      if (why === undefined) continue;
-      throw new MusterError(
-        'PERMISSION_DENIED',
-        `${this.shown(path)} may not be moved or deleted with its directory (${why}). Nothing was done: name the files and directories that you mean.`,
-      );
+    const why = withheld.map((rule) => rule?.(asNamed)).find((each) => each !== undefined);
+    if (why === undefined) return;
+    const message = `${shown(path)} may not be moved or deleted with its directory (${why}). Nothing was done: name the files and directories that you mean.`;
+    throw new MusterError('PERMISSION_DENIED', message);
+  };
+
+  const hashFile = async (real: string, holder: HeldDirectory): Promise<string> => {
+    const file = openHeldFile(holder, real, context);
+    using _close = atScopeEnd(() => closeSync(file.fd));
+    const { size } = file.stats;
+    if (size <= BigInt(MAX_EDIT_BYTES)) hashed += Number(size);
+    if (hashed > MAX_HASHED_BYTES) refuseTooMuch(`${MAX_HASHED_BYTES} bytes of files`);
+    const hash = await fileFingerprint(file, context.signal);
+    requireNotStale(real, { real, hash }, context);
+    return hash;
+  };
+
+  const add = async (path: string, holder: HeldDirectory, stats: BigIntStats): Promise<void> => {
+    const real = join(top.real, path);
+    requireAllowed(path, stats);
+    const hash = stats.isFile() ? await hashFile(real, holder) : null;
+    entries.push({ path, real, stats, hash });
+    if (entries.length > MAX_ENTRIES) refuseTooMuch(`${MAX_ENTRIES} entries`);
+    if (stats.isDirectory()) await addBelow(path, real);
+  };
+
+  const addBelow = async (path: string, real: string): Promise<void> => {
+    const directory = holdDirectory(top.root, real);
+    using _close = atScopeEnd(() => directory.close());
+    for (const name of sortedNames(directory)) {
+      context.signal.throwIfAborted();
+      if (!recursive) {
+        const message = `${shown('')} is a directory and not empty: set recursive to mean all of it`;
+        throw new MusterError('INVALID_PARAM', message);
+      }
+      const stats = readEntryStats(directory, name);
+      if (stats === undefined) {
+        const message = `${shown(join(path, name))} has just disappeared, or its name is not UTF-8: use Bash`;
+        throw new MusterError('CONFLICT', message, { retryable: true });
+      }
+      await add(join(path, name), directory, stats);
     }
-  }
+    directory.verify();
+  };
 
-  private async hash(real: string, holder: HeldDirectory): Promise<string> {
-    const file = openHeldFile(holder, real, this.context);
-    try {
-      const { size } = file.stats;
-      if (size <= BigInt(MAX_EDIT_BYTES)) this.hashed += Number(size);
-      if (this.hashed > MAX_HASHED_BYTES) throw this.tooMuch(`${MAX_HASHED_BYTES} bytes of files`);
-      const hash = await fileFingerprint(file, this.context.signal);
-      requireNotStale(real, { real, hash }, this.context);
-      return hash;
-    } finally {
-      closeSync(file.fd);
-    }
-  }
-
-  private tooMuch(limit: string): MusterError {
-    return new MusterError(
-      'LIMIT_EXCEEDED',
-      `${this.shown('')} holds more than ${limit}, the limit of one call: name smaller directories, or use Bash`,
-    );
-  }
-
-  /** The error for an entry that cannot be checked. */
-  private unreadable(path: string): MusterError {
-    const message = `${this.shown(path)} has just disappeared, or its name is not UTF-8: use Bash`;
-    return new MusterError('CONFLICT', message, { retryable: true });
-  }
-
-  private notEmpty(): MusterError {
-    const message = `${this.shown('')} is a directory and not empty: set recursive to mean all of it`;
-    return new MusterError('INVALID_PARAM', message);
-  }
-
-  private shown(path: string): string {
-    return displayPath(join(this.top.real, path), this.context.cwd);
-  }
+  await add('', top.directory, top.stats);
+  return entries;
 }
 
 /** The sorted names in a directory, at most one more than the limit. */
-function names(directory: HeldDirectory): readonly string[] {
-  const found: string[] = [];
-  const opened = opendirSync(directory.at('.'));
-  try {
-    for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
-      found.push(entry.name);
-      if (found.length > MAX_ENTRIES) break;
-    }
-  } finally {
-    opened.closeSync();
+function sortedNames(directory: HeldDirectory): readonly string[] {
+  const names: string[] = [];
+  for (const { name } of directoryEntries(directory.at('.'))) {
+    names.push(name);
+    if (names.length > MAX_ENTRIES) break;
   }
-  return found.toSorted();
+  return names.toSorted();
 }
 
 /** Describes what a call has moved or deleted: `the file`, `the directory with 3 files and 1 directory`. */

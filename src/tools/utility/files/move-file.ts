@@ -13,11 +13,9 @@ import { describeFileType } from '../../../sys/files/file-errors.ts';
 import { toAbsolutePath, displayPath, isInside } from '../../../sys/files/paths.ts';
 import { withFile } from '../../../sys/files/read-file.ts';
 import { isSameFile, requireExpected, syncDirectory } from '../../../sys/files/write-file.ts';
-import { requireRead } from '../../shared/change-file.ts';
-import { defineTool } from '../../shared/define-tool.ts';
-import { FILE_PATH } from '../../shared/common-arguments.ts';
-import { fileFingerprint } from '../../shared/file-content.ts';
-import { savePreviousContent, permissionBits } from '../../shared/previous-content.ts';
+import { savePreviousContent, permissionBits, requireRead } from '../../shared/change-file.ts';
+import { FILE_PATH, defineTool } from '../../shared/define-tool.ts';
+import { fileFingerprint } from '../../shared/file-text.ts';
 import { addPathSuggestion } from '../../shared/path-suggestions.ts';
 import { describeFileTree, readFileTree, type TreeEntry } from './file-tree.ts';
 

@@ -1,16 +1,21 @@
 import { MusterError } from '../../../base/errors.ts';
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import { byteLength } from '../../../base/text.ts';
 import { NO_ACCESS } from '../../../protocol/permission.ts';
 import { defineTool } from '../../shared/define-tool.ts';
-import { fitLines } from '../../shared/output.ts';
-import { findJsonNode } from './json-path.ts';
-import { printJsonTree, type PrintedJson } from './json-print.ts';
-import { parseJson } from './json-tree.ts';
+import { fitLines, failure } from '../../shared/output.ts';
+import {
+  findJsonNode,
+  printJsonTree,
+  type PrintedJson,
+  parseJson,
+  type JsonNode,
+} from './json-tree.ts';
 
 const INDENT = 2;
 const NOTE_BYTES = 200;
 /** The longest JSON text that is read, in UTF-16 units. */
-export const MAX_JSON = 1_000_000;
+const MAX_JSON = 1_000_000;
 
 export const jsonParseTool = defineTool({
   name: 'JsonParse',
@@ -42,4 +47,64 @@ function cut({ text, isComplete, lines: all }: PrintedJson, maxBytes: number): s
   const { lines } = fitLines(text.split('\n'), maxBytes - NOTE_BYTES);
   const note = `[cut: ${all - lines.length} of ${all} lines are left out, beyond ${maxBytes} bytes; name a part with path]`;
   return [...lines, note].join('\n');
+}
+
+/** The names of the value argument. */
+const VALUE_NAMES = ['value', 'data', 'object', 'json', 'input', 'text'];
+
+const tool = defineTool({
+  name: 'JsonStringify',
+  kind: 'read',
+  replay: 'pure',
+  description: 'A value as JSON text on one line: JSON laid out anew, any other text as a string.',
+  input: {
+    type: 'object',
+    properties: {
+      value: { type: 'string' },
+      indent: { type: 'integer', minimum: 0, maximum: 8, description: 'blanks a level, in lines' },
+      sort_keys: { type: 'boolean' },
+    },
+    required: ['value'],
+  },
+  aliases: {
+    ...Object.fromEntries(VALUE_NAMES.slice(1).map((name) => [name, 'value'])),
+    space: 'indent',
+  },
+  describe: () => NO_ACCESS,
+  async run({ value, indent = 0, sort_keys: sorted = false }, { caps }) {
+    if (value.length > MAX_JSON) {
+      return failure('LIMIT_EXCEEDED', `value: is longer than ${MAX_JSON} characters`);
+    }
+    const { resultBytes: max } = caps;
+    const { text, isComplete } = printJsonTree(valueOf(value), { indent, sorted, max });
+    if (isComplete && byteLength(text) <= max) return { text };
+    const size = `more than the ${max} bytes of a result`;
+    return failure('LIMIT_EXCEEDED', `value: its JSON has ${size}; write it to a file`);
+  },
+});
+
+/** The tool, which accepts the value itself as well as its text, because models send both. */
+export const jsonStringifyTool: typeof tool = {
+  ...tool,
+  parse: (input) => tool.parse(isJsonObject(input) ? withText(input) : input),
+};
+
+function withText(input: Readonly<Record<string, JsonValue | undefined>>): JsonValue {
+  const entries = Object.entries(input).flatMap(([name, value]): [string, JsonValue][] => {
+    if (value === undefined) return [];
+    const isText = typeof value === 'string' || !VALUE_NAMES.includes(name);
+    return [[name, isText ? value : JSON.stringify(value)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function valueOf(text: string): JsonNode {
+  try {
+    return parseJson(text);
+  } catch (thrown) {
+    if (thrown instanceof MusterError && thrown.code === 'INVALID_PARAM') {
+      return { kind: 'scalar', raw: JSON.stringify(text) };
+    }
+    throw thrown;
+  }
 }

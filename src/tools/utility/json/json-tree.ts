@@ -1,4 +1,6 @@
 import { MusterError } from '../../../base/errors.ts';
+import { sortByNearness } from '../../../base/name-suggestions.ts';
+import { plural, truncate } from '../../../base/text.ts';
 
 /**
  * JSON as it was written. Numbers and strings keep every digit and escape, and objects keep all members in their order,
@@ -114,10 +116,8 @@ class JsonReader {
     const found = this.text.slice(this.at, this.at + MAX_SHOWN).split('\n')[0] ?? '';
     const there = isEnd ? 'the text ends' : `there is ${JSON.stringify(found)}`;
     const expected = isBrokenString ? 'the end of a string, or a valid escape,' : wanted;
-    return new MusterError(
-      'INVALID_PARAM',
-      `text: is not JSON: ${this.position()}: ${expected} is expected, and ${there}`,
-    );
+    const message = `text: is not JSON: ${this.position()}: ${expected} is expected, and ${there}`;
+    return new MusterError('INVALID_PARAM', message);
   }
 
   /**
@@ -134,4 +134,143 @@ class JsonReader {
     const lines = this.text.slice(0, this.at).split('\n');
     return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
   }
+}
+
+/** The layout of printed JSON. */
+interface PrintOptions {
+  /** The number of spaces for each level; 0 puts everything on one line without spaces. */
+  readonly indent: number;
+  /** Whether members are sorted by name. */
+  readonly sorted: boolean;
+  /**
+   * The most UTF-16 units that are printed. In deep lists, indentation can take a thousand times the space of the
+   * values.
+   */
+  readonly max: number;
+}
+
+/** The result of printing JSON. */
+export interface PrintedJson {
+  /** The complete text, or its beginning. */
+  readonly text: string;
+  readonly isComplete: boolean;
+  /** The number of lines of the complete text. */
+  readonly lines: number;
+}
+
+/** Prints a tree as JSON with its scalars as they were written. */
+export function printJsonTree(root: JsonNode, options: PrintOptions): PrintedJson {
+  const { indent, sorted, max } = options;
+  const pieces: string[] = [];
+  let length = 0;
+  let lines = 1;
+  const write = (piece: string): void => {
+    length += piece.length;
+    if (length <= max) pieces.push(piece);
+  };
+  const startLine = (level: number): void => {
+    if (indent === 0) return;
+    lines += 1;
+    if (length <= max) write(`\n${' '.repeat(indent * level)}`);
+  };
+  const printAll = <T>(parts: readonly T[], level: number, print: (part: T) => void): void => {
+    for (const [index, part] of parts.entries()) {
+      if (index > 0) write(',');
+      startLine(level + 1);
+      print(part);
+    }
+    if (parts.length > 0) startLine(level);
+  };
+  const printNode = (node: JsonNode, level: number): void => {
+    if (node.kind === 'scalar') return write(node.raw);
+    write(node.kind === 'array' ? '[' : '{');
+    if (node.kind === 'array') printAll(node.items, level, (item) => printNode(item, level + 1));
+    else {
+      printAll(sorted ? node.members.toSorted(byName) : node.members, level, ({ raw, value }) => {
+        write(raw);
+        write(indent === 0 ? ':' : ': ');
+        printNode(value, level + 1);
+      });
+    }
+    write(node.kind === 'array' ? ']' : '}');
+  };
+  printNode(root, 0);
+  return { text: pieces.join(''), isComplete: length <= max, lines };
+}
+
+function byName(a: JsonMember, b: JsonMember): number {
+  if (a.name === b.name) return 0;
+  return a.name < b.name ? -1 : 1;
+}
+
+/** Matches one step: `name`, `.name`, `[0]`, `["any name"]`. */
+const STEP = /(?:^|\.)([^.[\]"]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
+const MAX_NAMED = 10;
+const MAX_NAME = 60;
+
+/**
+ * Finds the part of a tree that a path like `a.b[0]["c.d"]` names. A leading `$` is the root, `[-1]` the last item. Of
+ * several members with the same name the last one counts. Throws INVALID_PARAM for text that is not a path, and
+ * NOT_FOUND for a path that leads nowhere.
+ */
+export function findJsonNode(root: JsonNode, path: string): JsonNode {
+  let node = root;
+  let at = path.startsWith('$') ? 1 : 0;
+  while (at < path.length) {
+    STEP.lastIndex = at;
+    const found = STEP.exec(path);
+    if (found === null) throw syntaxError(path, at);
+    const [step, name, index, quoted] = found;
+    node =
+      index === undefined
+        ? member(node, name ?? unquoted(quoted, path, at), path.slice(0, at))
+        : item(node, Number(index), path.slice(0, at));
+    at += step.length;
+  }
+  return node;
+}
+
+function syntaxError(path: string, at: number): MusterError {
+  const message = `path: is not understood at character ${at + 1}: ${JSON.stringify(truncate(path, MAX_NAME))}; valid: a.b[0]["c"]`;
+  return new MusterError('INVALID_PARAM', message);
+}
+
+function unquoted(quoted: string | undefined, path: string, at: number): string {
+  try {
+    return String(JSON.parse(quoted ?? ''));
+  } catch {
+    // It has an escape that JSON does not have.
+    throw syntaxError(path, at);
+  }
+}
+
+function member(node: JsonNode, name: string, before: string): JsonNode {
+  if (node.kind !== 'object') throw notFoundError(before, `${kindOf(node)}, which has no names`);
+  const found = node.members.findLast((each) => each.name === name);
+  if (found !== undefined) return found.value;
+  const names = sortByNearness(name, [...new Set(node.members.map((each) => each.name))]);
+  const shown = names.slice(0, MAX_NAMED).map((each) => JSON.stringify(truncate(each, MAX_NAME)));
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  const has = shown.length === 0 ? 'it is empty' : `it has ${shown.join(', ')}${more}`;
+  const message = `an object without ${JSON.stringify(truncate(name, MAX_NAME))}: ${has}`;
+  throw notFoundError(before, message);
+}
+
+function item(node: JsonNode, index: number, before: string): JsonNode {
+  if (node.kind !== 'array') throw notFoundError(before, `${kindOf(node)}, which has no items`);
+  const found = node.items.at(index);
+  if (found !== undefined) return found;
+  const message = `a list of ${plural(node.items.length, 'item')}: there is no [${index}]`;
+  throw notFoundError(before, message);
+}
+
+function kindOf(node: JsonNode): string {
+  if (node.kind !== 'scalar') return node.kind === 'array' ? 'a list' : 'an object';
+  if (node.raw.startsWith('"')) return 'a string';
+  return /^[-\d]/.test(node.raw) ? 'a number' : node.raw;
+}
+
+function notFoundError(before: string, what: string): MusterError {
+  const place = before === '' || before === '$' ? 'the root' : before;
+  return new MusterError('NOT_FOUND', `path: ${truncate(place, MAX_NAME)} is ${what}`);
 }

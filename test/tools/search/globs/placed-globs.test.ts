@@ -1,7 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createGlobFilter, placeGlobs } from '../../../../src/tools/search/globs/placed-globs.ts';
-import { splitGlob } from '../../../../src/tools/search/globs/split-glob.ts';
+import {
+  splitGlob,
+  createGlobFilter,
+  placeGlobs,
+} from '../../../../src/tools/search/globs/placed-globs.ts';
 
 test.each([
   // Brackets of directories, read as text.

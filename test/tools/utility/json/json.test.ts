@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MusterError } from '../../../../src/base/errors.ts';
-import { printJsonTree } from '../../../../src/tools/utility/json/json-print.ts';
-import { parseJson } from '../../../../src/tools/utility/json/json-tree.ts';
+import { printJsonTree, parseJson } from '../../../../src/tools/utility/json/json-tree.ts';
 import { makeWorkspace, tool } from '../../workspace.ts';
 
 const small = { resultBytes: 400, readBytes: 400, spillBytes: 400, toolMs: 1000 };

@@ -1,35 +1,35 @@
+import { basename } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition, AgentParameter } from '../../../protocol/agent.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import {
   readOutputSchemaField,
-  readBoolean,
+  readField,
   takeBoolean,
+  takeNarrowingFlag,
   fieldText,
   textList,
   singleLineOf,
 } from '../../fields/common.ts';
 
+import { OWN_LIMITS } from '../../fields/limits.ts';
+import { MUSTER_MODES } from '../../fields/modes.ts';
+import { nameFromPath, readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
+import type { FileDefinitions, FormatReader } from '../../loader/format.ts';
+
 /** The fields that only Muster's own format has. */
-export const OWN_FIELDS = [
-  'delegates-to',
-  'refuses-questions',
-  'ask-rules',
-  'deny-rules',
-  'unlisted',
-  'cache',
-  'context-files',
-  'compact-at',
-  'parameters',
-  'output-schema',
-];
+const OWN_FIELDS = (
+  'delegates-to refuses-questions ask-rules deny-rules unlisted cache context-files ' +
+  'compact-at parameters output-schema'
+).split(' ');
 
 type Shared = Pick<AgentDefinition, 'delegatesTo' | 'refusesQuestions'>;
 
-export function readOwnFields(reader: FieldReader, shared: Shared): Partial<AgentDefinition> {
+function readOwnFields(reader: FieldReader, shared: Shared): Partial<AgentDefinition> {
+  const refuses = takeNarrowingFlag(reader, 'refuses-questions', 'invalid-flag');
   return {
     ...readDelegatesTo(reader, shared),
-    ...readRefusal(reader, shared),
+    ...(refuses || shared.refusesQuestions === true ? { refusesQuestions: true } : {}),
     ...readRules(reader),
     ...(takeBoolean(reader, 'unlisted') === true ? { unlisted: true } : {}),
     ...readCache(reader),
@@ -47,16 +47,20 @@ function readCache(reader: FieldReader): Pick<AgentDefinition, 'cache'> {
 
 /** Reads `compact-at: 0.7`, `70%` or a number of tokens, `24000`. */
 function readCompactAt(reader: FieldReader): Pick<AgentDefinition, 'compactAt'> {
-  const field = reader.take('compact-at');
-  if (field === undefined || field.value === null) return {};
-  const text = singleLineOf(field.value) ?? '';
-  const compactAt = text.endsWith('%') ? Number(text.slice(0, -1)) / 100 : Number(text);
-  const isShare = compactAt > 0 && compactAt <= 1;
-  const isTokens = !text.endsWith('%') && compactAt >= MIN_COMPACT_TOKENS;
-  if (isShare || (isTokens && Number.isSafeInteger(compactAt))) return { compactAt };
   const message = `\`compact-at\` must be a share (0.7, 70%) or at least ${MIN_COMPACT_TOKENS} tokens; it is ignored.`;
-  reader.warn('invalid-compact-at', message, field.line);
-  return {};
+  const compactAt = readField(reader, ['compact-at'], shareOrTokens, [
+    'invalid-compact-at',
+    message,
+  ]);
+  return compactAt === undefined ? {} : { compactAt };
+}
+
+function shareOrTokens(value: JsonValue): number | undefined {
+  const text = singleLineOf(value) ?? '';
+  const number = text.endsWith('%') ? Number(text.slice(0, -1)) / 100 : Number(text);
+  const isShare = number > 0 && number <= 1;
+  const isTokens = !text.endsWith('%') && number >= MIN_COMPACT_TOKENS;
+  return isShare || (isTokens && Number.isSafeInteger(number)) ? number : undefined;
 }
 
 /** A smaller context would be compacted again and again. */
@@ -76,20 +80,6 @@ function readDelegatesTo(
   if (delegatesTo === undefined) return { delegatesTo: names };
   const both = new Set(delegatesTo.map((name) => name.toLowerCase()));
   return { delegatesTo: names.filter((name) => both.has(name.toLowerCase())) };
-}
-
-/** Reads whether calls that would ask a person are refused. Any value other than a clear `false` counts as true. */
-function readRefusal(
-  reader: FieldReader,
-  { refusesQuestions = false }: Shared,
-): Pick<AgentDefinition, 'refusesQuestions'> {
-  const field = reader.take('refuses-questions');
-  const value = field === undefined || field.value === null ? false : readBoolean(field.value);
-  if (value === undefined) {
-    const message = '`refuses-questions` must be true or false; it counts as true.';
-    reader.warn('invalid-flag', message, field?.line);
-  }
-  return refusesQuestions || value !== false ? { refusesQuestions: true } : {};
 }
 
 /** Reads rules that narrow its rights: `deny-rules: [Bash(git push:*)]`, `ask-rules`. */
@@ -138,4 +128,37 @@ function parameter(value: JsonValue): AgentParameter | undefined {
 
 function listOf(value: JsonValue): readonly JsonValue[] {
   return Array.isArray(value) ? value : [value];
+}
+
+const MUSTER: AgentDialect = {
+  vendor: 'muster',
+  modes: MUSTER_MODES,
+  limits: OWN_LIMITS,
+  inactive: ['isolation', 'hooks', 'mcp-servers'],
+  own: { names: OWN_FIELDS, read: readOwnFields },
+};
+
+/** Reads Muster's own `*.md` agents, including the built-in ones. */
+export const musterReader: FormatReader = { read: (file) => readMarkdownAgent(file, MUSTER) };
+
+/** Reads the `.gen/agents/*.md` files of GenCode, which have the same fields and values. */
+export const genReader: FormatReader = {
+  read: (file) => readMarkdownAgent(file, { ...MUSTER, vendor: 'gen' }),
+};
+
+/** Reads the `NAME/SUBAGENT.md` files of Pegasus, which have them, too. */
+export const subagentReader: FormatReader = {
+  async read(file): Promise<FileDefinitions> {
+    const { items, problems } = await readMarkdownAgent(file, { ...MUSTER, vendor: 'subagent' });
+    return { items: items.map(compareWithFolder), problems };
+  },
+};
+
+function compareWithFolder(agent: AgentDefinition): AgentDefinition {
+  const { path } = agent.origin;
+  const folder = nameFromPath(path);
+  if (agent.name === folder || basename(path) !== 'SUBAGENT.md') return agent;
+  const message = `Its name is \`${agent.name}\`, and the name of its folder is \`${folder}\`; its own name counts.`;
+  const problem = { code: 'name-differs-from-folder', message, path };
+  return { ...agent, problems: [...agent.problems, problem] };
 }

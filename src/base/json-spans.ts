@@ -20,7 +20,7 @@ export function memberSpans(text: string, at: number): readonly MemberSpan[] {
   const found: MemberSpan[] = [];
   let next = skipBlanks(text, at + 1);
   while (text[next] === QUOTE) {
-    const nameEnd = stringEnd(text, next);
+    const nameEnd = jsonStringEnd(text, next);
     const name: unknown = JSON.parse(text.slice(next, nameEnd));
     const start = skipBlanks(text, skipBlanks(text, nameEnd) + 1);
     const end = valueEnd(text, start);
@@ -54,7 +54,7 @@ function afterComma(text: string, end: number): number {
 
 function valueEnd(text: string, start: number): number {
   const first = text[start];
-  if (first === QUOTE) return stringEnd(text, start);
+  if (first === QUOTE) return jsonStringEnd(text, start);
   if (first !== '{' && first !== '[') {
     let at = start;
     while (at < text.length && !/[\s,\]}]/.test(text[at] ?? '')) at += 1;
@@ -63,7 +63,7 @@ function valueEnd(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {
     const character = text[at];
-    if (character === QUOTE) at = stringEnd(text, at) - 1;
+    if (character === QUOTE) at = jsonStringEnd(text, at) - 1;
     else if (character === '{' || character === '[') depth += 1;
     else if (character === '}' || character === ']') depth -= 1;
     if (depth === 0) return at + 1;
@@ -71,7 +71,8 @@ function valueEnd(text: string, start: number): number {
   return text.length;
 }
 
-function stringEnd(text: string, start: number): number {
+/** Finds the end of the string that begins at `start`: the position after its closing quotation mark. */
+export function jsonStringEnd(text: string, start: number): number {
   for (let end = text.indexOf(QUOTE, start + 1); end !== -1; end = text.indexOf(QUOTE, end + 1)) {
     let backslashes = 0;
     while (text[end - 1 - backslashes] === '\\') backslashes += 1;
