@@ -11,15 +11,13 @@ import type { TaskSpec } from '../protocol/task.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
 import { createTask } from './delegation/create-task.ts';
 import { assertCompactable } from './compaction/make-room.ts';
-import { createDelegation } from './delegation/delegation.ts';
-import { decideDelegation } from './delegation/decide-delegation.ts';
+import { createDelegation, decideDelegation } from './delegation/delegation.ts';
 import type { EngineDeps } from './task/deps.ts';
 import type { QuotedItems, QuoteRequest } from './quote/quote.ts';
 import { prepareAgent, findUnusableReason } from './prompt/prepare-agent.ts';
 import { resolveRecipient, type QuoteRecipient } from './quote/recipient.ts';
-import { driveItems } from './fan-out/drive-items.ts';
+import { driveItems, startFanOut, type FanOutRequest } from './fan-out/drive-items.ts';
 import { reopenFailedItems, requireConversation } from './fan-out/remaining-items.ts';
-import { startFanOut, type FanOutRequest } from './fan-out/start-fan-out.ts';
 import { foldLog } from './task/fold-log.ts';
 import { runTask } from './loop/loop.ts';
 import { recoverTasks } from './delegation/recover-task.ts';
@@ -48,7 +46,7 @@ import {
   recordMaxRights,
   recordResume,
   startActivations,
-} from './delegation/resume-task.ts';
+} from './delegation/resume-child.ts';
 import { RunningTasks } from './task/running-tasks.ts';
 import { changeMode } from './questions/set-mode.ts';
 import { stopOrder, type StopOrder } from './task/stop-order.ts';

@@ -5,8 +5,8 @@ import { collapseWhitespace } from '../base/text.ts';
 import { sanitizeForTerminal } from '../base/terminal-text.ts';
 import type { ClaimFlag } from '../protocol/result.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
-import { failedRun } from './last-runs.ts';
-import { quoteText, runText } from './receipt-line.ts';
+import { failedRun } from './command-kinds.ts';
+import { quoteText, runText } from './receipt.ts';
 
 /** UTF-16 units of an answer that are searched for paths, at its beginning and at its end. */
 const READ_LENGTH = 40_000;

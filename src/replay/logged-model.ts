@@ -1,4 +1,4 @@
-import { isLowerCapFailure } from '../engine/turn/turn-outcome.ts';
+import { isLowerCapFailure } from '../engine/turn/request.ts';
 import { deferred, type Deferred } from '../base/async.ts';
 import type { ModelChooser } from '../engine/task/deps.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';

@@ -1,5 +1,4 @@
-import { BUDGET_LIMITS } from '../engine/limits/configured-limits.ts';
-import { taskCaps } from '../engine/limits/configured-limits.ts';
+import { BUDGET_LIMITS, taskCaps } from '../engine/limits/configured-limits.ts';
 import {
   Budget,
   activationExpense,
@@ -14,7 +13,7 @@ import { TaskTree, type TaskTreeParts } from '../engine/task/task-tree.ts';
 import { Cancellation } from '../engine/task/cancellation.ts';
 import type { LimitHit } from '../protocol/state/activation.ts';
 import type { RerunLog } from './rerun-log.ts';
-import { isLowerCapFailure } from '../engine/turn/turn-outcome.ts';
+import { isLowerCapFailure } from '../engine/turn/request.ts';
 
 /** A task that is rerun alone. Its log replaces what it shared with its tree. */
 export class LoggedRun extends TaskRun {

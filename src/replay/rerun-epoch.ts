@@ -11,17 +11,16 @@ import type { RequestPrefix } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import type { Difference } from './difference.ts';
-import type { Epoch, EpochStop } from './epochs.ts';
-import { isExternalEvent } from './external-events.ts';
+import { type Epoch, type EpochStop, isExternalEvent } from './epochs.ts';
 import { idleDeps, type RerunSource } from './idle-deps.ts';
-import { LoggedCalls } from './logged-calls.ts';
 import {
+  LoggedCalls,
   loggedCompaction,
   recordedSettings,
   loggedReuse,
   loggedFlags,
   loggedOutputCap,
-} from './logged-decisions.ts';
+} from './logged-calls.ts';
 import { LoggedModel, loggedModels } from './logged-model.ts';
 import { LoggedRun, LoggedTree } from './logged-run.ts';
 import { RerunLog } from './rerun-log.ts';

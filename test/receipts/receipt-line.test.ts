@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { quoteText, receiptParts } from '../../src/receipts/receipt-line.ts';
+import { quoteText, receiptParts } from '../../src/receipts/receipt.ts';
 import type { EventBody } from '../../src/protocol/events/event.ts';
 import type { CommandRun, FileChange } from '../../src/protocol/tool.ts';
 import { callOf, childOf, ranCommands, stateOf } from './support.ts';

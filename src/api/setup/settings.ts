@@ -6,7 +6,7 @@ import type {
 } from '../../model/settings/model-settings.ts';
 import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import type { EngineSettings } from '../../engine/limits/engine-settings.ts';
+import type { EngineSettings } from '../../engine/limits/configured-limits.ts';
 
 /** Seconds to the first token from a private address, where a model may have to be loaded first. */
 const PRIVATE_FIRST_TOKEN_SECONDS = 600;

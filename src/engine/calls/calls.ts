@@ -12,7 +12,7 @@ import { judge } from '../permissions/judge.ts';
 import { prepareCall, waitsForOthers } from '../permissions/prepare-call.ts';
 import { isStopOrder, stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { EngineSettings } from '../limits/engine-settings.ts';
+import type { EngineSettings } from '../limits/configured-limits.ts';
 import type { PreparedCall } from '../task/prepared-call.ts';
 
 /**

@@ -15,7 +15,7 @@ import type { EngineDeps } from '../task/deps.ts';
 import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 import { estimateInput, estimatePrompt, type NextRequest } from '../limits/estimate.ts';
 import { limitMessage } from '../limits/limit-message.ts';
-import { bookAbandonedResponse } from '../turn/abandoned-response.ts';
+import { bookAbandonedResponse } from '../turn/streamed-response.ts';
 import { RequestBudget } from '../turn/request-budget.ts';
 import type { TaskRun } from '../task/task-run.ts';
 

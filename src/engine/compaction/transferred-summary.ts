@@ -5,7 +5,7 @@ import type { EventBody } from '../../protocol/events/event.ts';
 import { modelName } from '../../protocol/model.ts';
 import type { CompactionStep, EngineDeps } from '../task/deps.ts';
 import { estimatePrompt } from '../limits/estimate.ts';
-import { bookAbandonedResponse } from '../turn/abandoned-response.ts';
+import { bookAbandonedResponse } from '../turn/streamed-response.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { SummaryText } from '../task/task-tree.ts';
 import { requestSummary } from './request-summary.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../base/json.ts';
+import { type JsonObject, isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { RequestPrefix, ResolvedModel } from '../../protocol/model.ts';
@@ -9,21 +9,20 @@ import type { FanOut } from '../../protocol/template.ts';
 import { formatUnmetWarning } from '../../protocol/unmet-request.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { AgentSetup } from '../prompt/prepare-agent.ts';
-import type { ChildPlan } from './plan-child.ts';
+import type { ChildPlan, TransferredContext } from './plan-child.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
-import type { TransferredContext } from './context-transfer/transferred-context.ts';
-import { flagGrantEvents } from '../task/user-approvals.ts';
+import { flagGrantEvents } from '../task/inbox.ts';
 import { openJournal } from '../task/journal.ts';
 import { resolveMentions } from '../prompt/mentions.ts';
 import { describeAnswerForm, formatTaskLine } from '../prompt/prompt.ts';
-import { recordedAgent } from '../task/recorded-agent.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import { TaskRun } from '../task/task-run.ts';
 import type { TaskTree } from '../task/task-tree.ts';
 import type { EngineContext } from './engine-context.ts';
+import { REDACTED } from '../../protocol/redaction.ts';
 
 /** Everything that is decided about a task before it is created. */
-export interface TaskPlan {
+interface TaskPlan {
   readonly id: string;
   readonly agent: AgentDefinition;
   readonly rights: Rights;
@@ -189,4 +188,31 @@ export function requestPrefix(shared: RequestPrefix, spec: TaskSpec): RequestPre
   return schema === null
     ? shared
     : { ...shared, system: [...shared.system, describeAnswerForm(schema)] };
+}
+
+const recorded = new WeakMap<AgentDefinition, AgentDefinition>();
+
+/**
+ * Returns a definition as the log of a task keeps it, with the texts in `extra` redacted. Nothing uses `extra`, and
+ * it may hold the keys and passwords of servers and hooks, which no list of secrets knows.
+ */
+export function recordedAgent(agent: AgentDefinition): AgentDefinition {
+  if (Object.keys(agent.extra).length === 0) return agent;
+  const known = recorded.get(agent);
+  if (known !== undefined) return known;
+  const made = { ...agent, extra: withoutTexts(agent.extra) };
+  recorded.set(agent, made);
+  return made;
+}
+
+function withoutTexts(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [name, withoutText(value ?? null)]),
+  );
+}
+
+function withoutText(value: JsonValue): JsonValue {
+  if (value === null || typeof value === 'boolean') return value;
+  if (Array.isArray(value)) return value.map((item: JsonValue) => withoutText(item));
+  return isJsonObject(value) ? withoutTexts(value) : REDACTED;
 }

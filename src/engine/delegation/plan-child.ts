@@ -4,20 +4,28 @@ import { findModeGrant, findModeToGrant } from '../../policy/mode-grants.ts';
 import { effectiveMode } from '../../policy/modes.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import type { ResolvedModel } from '../../protocol/model.ts';
+import type { ResolvedModel, ModelDetails } from '../../protocol/model.ts';
 import type { ModeGrant, ModeToGrant, PermissionMode, Rights } from '../../protocol/permission.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
-import { findDelegable } from '../prompt/delegable-agents.ts';
+import { findDelegable } from '../prompt/agent-types.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { restrictAgentToSkill } from '../prompt/skill-agent.ts';
+import { restrictAgentToSkill } from '../prompt/skills.ts';
 import {
   prepareAgent,
   findUnusableReason,
   type AgentSetup,
   type SetupDeps,
 } from '../prompt/prepare-agent.ts';
-import { DEFAULT_AGENT } from '../task/task-arguments.ts';
+import { DEFAULT_AGENT, type ContextArgument } from '../task/task-arguments.ts';
 import { combineLimits } from '../limits/configured-limits.ts';
+import type {
+  InitialContext,
+  ForkedConversation,
+  SummarizedConversation,
+} from '../../protocol/initial-context.ts';
+import type { Expense } from '../limits/budget.ts';
+import type { SharedPrefix } from '../prompt/prefix.ts';
+import type { TaskRun } from '../task/task-run.ts';
 
 /** The task that delegates, as far as it decides about its children. */
 export interface Delegator {
@@ -161,4 +169,35 @@ function rightsOfChild(
 /** Returns the argument or the file that names the agent. */
 function agentField({ skill }: ChildRequest): string {
   return skill === undefined ? 'subagent_type' : `agent in ${skill.path}`;
+}
+
+/** The context that a child gets in addition to its prompt, ready to be frozen. */
+export interface TransferredContext {
+  /** The plan of the child, changed as this context needs it. */
+  readonly plan: ChildPlan;
+  readonly initialContext?: InitialContext;
+  readonly forked?: {
+    readonly prefix: SharedPrefix;
+    readonly conversation: ForkedConversation;
+  };
+  readonly summarized?: {
+    readonly conversation: SummarizedConversation;
+    /** The least that the request for the summary can cost. */
+    readonly minimumExpense: Expense;
+    /** The details of the model that writes the summary. */
+    readonly modelDetails: ModelDetails;
+  };
+  /** Ids of the tasks whose results it gets: it may see these tasks. */
+  readonly resultTasks: readonly string[];
+}
+
+/** A Task call that passes context to its child. */
+export interface TransferRequest {
+  readonly caller: TaskRun;
+  /** The id of the child. */
+  readonly id: string;
+  readonly plan: ChildPlan;
+  /** The last line of its system prompt, which describes this task. */
+  readonly taskLine: string;
+  readonly context: ContextArgument;
 }

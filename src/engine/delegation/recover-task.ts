@@ -1,7 +1,12 @@
 import { MusterError } from '../../base/errors.ts';
 import { requestPrefix } from './create-task.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { recordChildEnd, recordLostChild, knownDescendants } from './deliver-end.ts';
+import {
+  recordChildEnd,
+  recordLostChild,
+  knownDescendants,
+  closeOpenChildren,
+} from './deliver-end.ts';
 import { activationExpense } from '../limits/budget.ts';
 import {
   prepareAgent,
@@ -10,7 +15,7 @@ import {
   currentPromptInput,
 } from '../prompt/prepare-agent.ts';
 import { foldLog, LogFold } from '../task/fold-log.ts';
-import { openJournal } from '../task/journal.ts';
+import { openJournal, type Journal } from '../task/journal.ts';
 import { shellEndEvents } from '../shells/shell-end.ts';
 import { TaskRun } from '../task/task-run.ts';
 import { TaskTree } from '../task/task-tree.ts';
@@ -25,9 +30,15 @@ import type { AnyTool } from '../../protocol/tool.ts';
 import { readUnmetRequests, formatUnmetRequests } from '../../protocol/unmet-request.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { FileVersions } from '../task/shared-files.ts';
+import { isId } from '../../base/ids.ts';
+import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
+import { endMarkedProcesses } from '../../sys/processes/process-group.ts';
+import { closeOpenCalls } from '../calls/calls.ts';
+import { endStopped } from '../task/endings.ts';
+import type { StopOrder } from '../task/stop-order.ts';
 
 /** The position that a recovered task gets. */
-export interface TreePosition {
+interface TreePosition {
   /** The tree that it joins, or null to make it the root of a new one. */
   readonly tree: TaskTree | null;
   /** The task that gets its result, or null if a person does. */
@@ -121,7 +132,7 @@ function recordedTools(deps: EngineDeps, { spec }: TaskState): readonly AnyTool[
 }
 
 /** Writes the end of shells that were lost with the owner of their task. */
-export function closeLostShells(run: Pick<TaskRun, 'journal' | 'state'>): void {
+function closeLostShells(run: Pick<TaskRun, 'journal' | 'state'>): void {
   for (const shell of runningShells(run.state)) {
     run.journal.record(...shellEndEvents(run.state, shell, { how: 'lost', exitCode: null }));
   }
@@ -186,6 +197,67 @@ function readable(store: TaskStore, id: string): TaskState | null {
     return foldLog(store, id);
   } catch (thrown) {
     if (thrown instanceof MusterError) return null;
+    throw thrown;
+  }
+}
+
+/** A task without an owner whose log this process has claimed. */
+interface Orphan {
+  readonly state: TaskState;
+  readonly journal: Journal;
+}
+
+/** The ports that reaping needs. */
+type OrphanDeps = Pick<EngineDeps, 'store' | 'onFault'>;
+
+/**
+ * Ends a task that its process left without an end, and all its descendants: the processes that they had started are
+ * killed, and an end is written to each log. Throws MusterError: `CONFLICT` while another process owns one of the
+ * tasks, in which case none is ended.
+ */
+export async function reapOrphans(deps: OrphanDeps, id: string, order: StopOrder): Promise<void> {
+  const tasks: Orphan[] = [];
+  try {
+    open(deps, id, tasks);
+    const forced = await endMarkedProcesses(
+      TASK_VARIABLE,
+      tasks.map(({ state }) => state.spec.id),
+    );
+    for (const task of tasks.toReversed()) {
+      if (task.state.end !== null) continue;
+      closeOpenCalls(task, order.reason);
+      closeOpenChildren(deps, task);
+      const ending = endStopped(task.state, order, { forced });
+      task.journal.record({ type: 'task.ended', ...ending });
+      await task.journal.sync();
+    }
+  } finally {
+    for (const { journal } of tasks) journal.close();
+  }
+}
+
+/** Claims the logs of a task and of its descendants without an end; each parent comes before its children. */
+function open(deps: OrphanDeps, id: string, tasks: Orphan[]): void {
+  const { store } = deps;
+  const task = take(deps, id);
+  tasks.push(task);
+  // Another process ended it just before this one claimed it.
+  if (task.state.end !== null) return;
+  closeLostShells(task);
+  for (const child of task.state.openChildren) {
+    if (!isId(child) || !store.exists(child)) continue;
+    if (foldLog(store, child).end === null) open(deps, child, tasks);
+  }
+}
+
+function take(deps: OrphanDeps, id: string): Orphan {
+  const before = new LogFold((visit) => void deps.store.scan(id, visit));
+  const log = deps.store.claim(id, before.add);
+  try {
+    const journal = openJournal({ ...deps, onEvent: () => {} }, { id }, log, before.state);
+    return { state: journal.state, journal };
+  } catch (thrown) {
+    log.close();
     throw thrown;
   }
 }

@@ -14,9 +14,13 @@ import {
   minimumExpense,
   estimateRequestNeed,
 } from '../limits/estimate.ts';
-import type { TransferredContext } from './context-transfer/transferred-context.ts';
+import {
+  type TransferredContext,
+  planChild,
+  type ChildPlan,
+  type ChildRequest,
+} from './plan-child.ts';
 import { limitMessage } from '../limits/limit-message.ts';
-import { planChild, type ChildPlan, type ChildRequest } from './plan-child.ts';
 import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
 import { repeatedDelegationError, recordedDelegationKey } from './check-repeated-delegations.ts';
 import { findUnpricedCap } from '../turn/request-budget.ts';

@@ -1,4 +1,4 @@
-import { MusterError } from '../../base/errors.ts';
+import { MusterError, type ErrorInfo, UsageError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import {
   itemText,
@@ -6,7 +6,7 @@ import {
   renderPrompt,
   type TemplatePart,
 } from '../../agents/templates/render.ts';
-import type { ModelDetails } from '../../protocol/model.ts';
+import type { ModelDetails, ResolvedModel } from '../../protocol/model.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { itemCallId, type FanOut } from '../../protocol/template.ts';
 import { createTask } from '../delegation/create-task.ts';
@@ -25,13 +25,83 @@ import {
   type ChildRequest,
 } from '../delegation/plan-child.ts';
 import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
-import { resumeChild } from '../delegation/resume-child.ts';
+import { resumeChild, continueMessage } from '../delegation/resume-child.ts';
 import { findUnpricedCap } from '../turn/request-budget.ts';
-import { continueMessage } from '../delegation/resume-task.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
-import { fanOutEnding } from './fan-out-ending.ts';
 import { isReservedStep, remainingSteps, type ItemStep } from './remaining-items.ts';
+import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
+import type { EndStatus } from '../../protocol/result.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+import { foldLog } from '../task/fold-log.ts';
+import { limitMessage } from '../limits/limit-message.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { Rights } from '../../protocol/permission.ts';
+import { prepareAgent } from '../prompt/prepare-agent.ts';
+import { MAIN_AGENT } from '../task/main-agent.ts';
+import { TaskTree } from '../task/task-tree.ts';
+import { combineLimits } from '../limits/configured-limits.ts';
+
+/** A request to run a template over items, as the root of a new tree. */
+export interface FanOutRequest {
+  /** The id of the root. Default: a new one. */
+  readonly id?: string;
+  /** Has at least one item. */
+  readonly fanOut: FanOut;
+  /** The model of items that name none. */
+  readonly model: ResolvedModel;
+  readonly rights: Rights;
+  readonly cwd: string;
+}
+
+/** Starts a template run. Rejects with UsageError if its first item could not start, since then none could. */
+export async function startFanOut(engine: EngineContext, request: FanOutRequest): Promise<TaskRun> {
+  const { deps } = engine;
+  const { fanOut, model, rights, cwd } = request;
+  const agent = runner(fanOut);
+  const [item = ''] = fanOut.items;
+  const values = { item, index: 0, count: fanOut.items.length };
+  const child = itemRequest(fanOut, renderPrompt(parseBody(fanOut.body).parts, values));
+  await prepareModels(deps, agent, child);
+  const modeGrants = deps.inbox.modeGrants?.inForce() ?? [];
+  const plan = planChild(deps, { agent, rights, model, cwd, modeGrants }, child);
+  if (plan instanceof MusterError) {
+    throw new UsageError(`the template ${fanOut.template} can't be run: ${plan.message}`);
+  }
+  const id = request.id ?? newId();
+  const run = createTask(engine, new TaskTree(id, deps), {
+    id,
+    agent,
+    rights,
+    model,
+    cwd,
+    fanOut,
+    limits: combineLimits({ config: deps.settings.rootLimits, definition: {}, call: {} }),
+    setup: prepareAgent(deps, { agent, rights, cwd, isRoot: true, provider: model.provider }),
+    description: plural(fanOut.items.length, 'item'),
+    prompt: `Run the template ${fanOut.template} over ${plural(fanOut.items.length, 'item')}.`,
+    handed: [],
+    background: false,
+    source: 'template',
+    params: { template: fanOut.template, items: { ...fanOut.source } },
+    parent: null,
+  });
+  engine.startLoop(run);
+  return run;
+}
+
+/** Creates the agent definition of a template run. It has no prompt and no tools, since it asks no model. */
+function runner({ template, path }: FanOut): AgentDefinition {
+  return {
+    ...MAIN_AGENT,
+    name: template,
+    description: 'Runs a template over items.',
+    tools: { mode: 'allow', names: [] },
+    contextFiles: false,
+    origin: { ...MAIN_AGENT.origin, path },
+  };
+}
 
 /**
  * Runs the remaining items of a template run, as many at a time as tasks of a tree may run, and returns its end.
@@ -142,7 +212,7 @@ async function createItem(
 }
 
 /** Creates the child request of an item, as a Task call would make it. */
-export function itemRequest({ agent, model, maxTurns }: FanOut, prompt: string): ChildRequest {
+function itemRequest({ agent, model, maxTurns }: FanOut, prompt: string): ChildRequest {
   return {
     prompt,
     ...(agent === undefined ? {} : { subagentType: agent }),
@@ -175,4 +245,82 @@ function findBudgetHit(
   const input = inputToReserve(estimateInput(firstRequest(prompt), fullPrefix), null);
   const expense = minimumExpense(estimateRequestNeed(input, modelDetails));
   return findUnpricedCap(budget, plan.model, modelDetails) ?? budget.findExceededCap(expense);
+}
+
+/** Maximum number of items that the result of a run lists as not completed. */
+const SHOWN_ITEMS = 50;
+/** Maximum length of an item's error in that list, in code points. */
+const SHOWN_ERROR = 300;
+
+/**
+ * Decides the end of a template run whose tasks have all ended. It is `failed` if a task failed, otherwise `partial`
+ * if a task was ended early or never started, otherwise `completed`. `hit` is the limit that stopped the run, or null.
+ */
+function fanOutEnding(store: TaskStore, state: TaskState, hit: LimitHit | null): TaskEnding {
+  const ends = itemEnds(state);
+  const counted = countsText(ends);
+  const wrong = wrongItems(store, ends);
+  const result = [`${counted}.`, ...wrong.lines].join('\n');
+  const reason = hit === null ? counted : `${limitMessage(hit)}: ${counted}`;
+  const status = statusOf(ends);
+  if (status === 'completed') {
+    return { end: { status, error: null, because: 'every item is completed', by: null }, result };
+  }
+  const code = hit === null ? (wrong.first?.code ?? 'INTERNAL_ERROR') : 'LIMIT_EXCEEDED';
+  const error = { code, message: reason, retryable: false };
+  return { end: { status, error, because: reason, by: hit === null ? null : 'limit' }, result };
+}
+
+interface ItemEnd {
+  /** Its number, from 1. */
+  readonly number: number;
+  readonly task: string | null;
+  /** Null if it was not started. */
+  readonly status: EndStatus | null;
+}
+
+function itemEnds({ spec, items, children }: TaskState): readonly ItemEnd[] {
+  return (spec.fanOut?.items ?? []).map((_, index) => {
+    const task = items.get(index) ?? null;
+    const status = task === null ? null : (children.get(task)?.status ?? null);
+    return { number: index + 1, task, status };
+  });
+}
+
+function statusOf(ends: readonly ItemEnd[]): 'completed' | 'partial' | 'failed' {
+  if (ends.some(({ status }) => status === 'failed')) return 'failed';
+  return ends.every(({ status }) => status === 'completed') ? 'completed' : 'partial';
+}
+
+function countsText(ends: readonly ItemEnd[]): string {
+  const groups = Map.groupBy(ends, ({ status }) => status ?? 'not begun');
+  const order = ['completed', 'partial', 'failed', 'stopped', 'killed', 'not begun'] as const;
+  const counts = order.flatMap((name) => {
+    const count = groups.get(name)?.length ?? 0;
+    return count === 0 ? [] : [`${count} ${name}`];
+  });
+  return `${plural(ends.length, 'item')}: ${counts.join(', ')}`;
+}
+
+/** Returns a line for each of the first items that did not complete, and the error of the first. */
+function wrongItems(store: TaskStore, ends: readonly ItemEnd[]) {
+  const wrong = ends.filter(({ status }) => status !== null && status !== 'completed');
+  const inOrder = wrong.toSorted(
+    (a, b) => Number(b.status === 'failed') - Number(a.status === 'failed'),
+  );
+  const shown = inOrder
+    .slice(0, SHOWN_ITEMS)
+    .map((end) => ({ end, error: errorOf(store, end.task) }));
+  const lines = shown.map(({ end: { number, task, status }, error }) => {
+    const reason =
+      error === null ? '' : `: ${truncate(collapseWhitespace(error.message), SHOWN_ERROR)}`;
+    return `- item ${number} (task ${task}): ${status}${reason}`;
+  });
+  const more = wrong.length - shown.length;
+  if (more > 0) lines.push(`- and ${more} more`);
+  return { lines, first: shown[0]?.error ?? null };
+}
+
+function errorOf(store: TaskStore, task: string | null): ErrorInfo | null {
+  return task !== null && store.exists(task) ? (foldLog(store, task).end?.error ?? null) : null;
 }

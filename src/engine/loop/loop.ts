@@ -11,7 +11,7 @@ import { closeOpenCalls, runCalls } from '../calls/calls.ts';
 import { closeOpenChildren, deliverEnd } from '../delegation/deliver-end.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { closeTurn } from '../turn/abandoned-response.ts';
+import { closeTurn } from '../turn/streamed-response.ts';
 import * as endings from '../task/endings.ts';
 import type { TaskEnding } from '../task/endings.ts';
 import { makeRoom, compactNow } from '../compaction/make-room.ts';

@@ -1,5 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
-import { isInside, type CommandProof, type CallPath } from '../../policy/call.ts';
+import {
+  isInside,
+  type CommandProof,
+  type CallPath,
+  type ResolvedCall,
+} from '../../policy/call.ts';
 import { proveReadOnly } from '../../policy/shell/read-only/prove.ts';
 import {
   joinShellPath,
@@ -8,7 +13,7 @@ import {
 } from '../../policy/shell/read-only/proof.ts';
 import { findRedirectWrites } from '../../policy/shell/redirect-writes.ts';
 import type { ShellParser } from '../../policy/shell/parsed-line.ts';
-import type { Access, Rights } from '../../protocol/permission.ts';
+import { type Access, type Rights, NO_ACCESS } from '../../protocol/permission.ts';
 import { findProgramDirectory } from '../../sys/processes/find-program.ts';
 import { findRepository } from '../../sys/git/repository.ts';
 import { findPathRisk } from './file-access.ts';
@@ -16,6 +21,39 @@ import { isSystemPath } from '../../sys/files/paths.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { protectedBelow, readRules } from './protected-reads.ts';
 import { repositoryProblem } from './repository-proof.ts';
+import { loadShellParser } from '../../policy/shell/load-parser.ts';
+import { buildCommandPath } from '../../sys/processes/command-environment.ts';
+import { readEnvironment } from '../../sys/env.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { readTaskVariables } from '../task/task-variables.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
+import type { CallingTask } from './prepare-call.ts';
+
+interface CommandReading extends Pick<ResolvedCall, 'proof' | 'redirectedWrites'> {
+  readonly shellParser: ShellParser;
+}
+
+/** What the commands of a call are known to do. Loaded with the first call that has any. */
+export async function readCommands(
+  deps: EngineDeps,
+  run: Omit<CallingTask, 'view'>,
+  { access }: ReadyCall,
+  { sandboxed }: { readonly sandboxed: boolean },
+): Promise<CommandReading> {
+  const { spec } = run;
+  const { rights } = run.permissions;
+  const shellParser = await loadShellParser();
+  const described = access ?? NO_ACCESS;
+  const place = { cwd: spec.cwd, home: deps.home, rights };
+  const proof = await proveCommands(described, shellParser, {
+    ...place,
+    searchPath: buildCommandPath(readEnvironment()),
+    variables: Object.keys(readTaskVariables(run)),
+    clock: deps.clock,
+    sandboxed,
+  });
+  return { shellParser, proof, redirectedWrites: redirectedWrites(described, shellParser, place) };
+}
 
 /** A command that takes longer to judge is refused. */
 const MAX_JUDGE_MS = 250;
@@ -65,7 +103,7 @@ export async function proveCommands(
 }
 
 /** The files that the commands of a call are known to write to by redirection. */
-export function redirectedWrites(
+function redirectedWrites(
   { commands }: Access,
   parser: ShellParser,
   place: Pick<CommandPlace, 'cwd' | 'home' | 'rights'>,

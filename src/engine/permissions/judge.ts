@@ -9,11 +9,11 @@ import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { askPerson, closeQuestion, type Waiting } from '../questions/ask-person.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { isSkillFile } from '../prompt/skills.ts';
-import { workingDirectory } from '../task/user-approvals.ts';
+import { workingDirectory } from '../task/inbox.ts';
 import { fileAccess, findPathRisk } from './file-access.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
-import type { CallingTask } from './calling-task.ts';
+import type { CallingTask } from './prepare-call.ts';
 
 export interface Judgement {
   readonly allowed: boolean;
@@ -58,7 +58,7 @@ export async function decideNow(deps: EngineDeps, run: CallingTask, ready: Ready
   const needsParser = needsShellParser(described, rights, { isSandboxed, isMachineSandbox });
   const { shellParser, ...known } = needsParser
     ? await (
-        await import('./read-commands.ts')
+        await import('./command-proof.ts')
       ).readCommands(deps, run, ready, { sandboxed: isSandboxed })
     : { shellParser: null };
   const call = { ...described, ...known };

@@ -3,9 +3,11 @@ import { NO_ACCESS } from '../../protocol/permission.ts';
 import { refuseMissingTool } from '../../policy/decide.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
-import { unescapeArguments } from './unescape-arguments.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { ReadyCall, PreparedCall, BrokenCall } from '../task/prepared-call.ts';
+import type { CallerPermissions } from '../task/task-permissions.ts';
+import { unescapeTags } from '../../base/control-tags.ts';
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
 
 /** Names, arguments and access of a call: everything that can be known before it is judged. */
 export function prepareCall(
@@ -67,4 +69,36 @@ function broken(call: ToolCallPart, tool: AnyTool, problem: string): BrokenCall 
     text: `${tool.name}: ${problem}`,
     error: 'INVALID_PARAM',
   };
+}
+
+/** The task that makes a call, as far as the decision about the call depends on it. */
+export interface CallingTask extends Pick<TaskRun, 'spec' | 'state' | 'view'> {
+  readonly permissions: CallerPermissions;
+}
+
+/**
+ * A call as its model meant it: what it copies from outside text holds the marks that stood in its
+ * request and not in the file, so they are taken out where files, searches and commands are named. Words
+ * for other agents keep them: there they have work to do.
+ */
+function unescapeArguments(call: ToolCallPart, { kind }: Pick<AnyTool, 'kind'>): ToolCallPart {
+  if (kind !== 'read' && kind !== 'edit' && kind !== 'execute') return call;
+  const input = withoutMarks(call.input);
+  return input === call.input ? call : { ...call, input };
+}
+
+/** The same value where there is no mark in it. */
+function withoutMarks(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return unescapeTags(value);
+  if (isJsonObject(value)) {
+    const entries = Object.entries(value).map(
+      ([key, item]) => [key, item === undefined ? item : withoutMarks(item)] as const,
+    );
+    return entries.every(([key, item]) => item === value[key])
+      ? value
+      : Object.fromEntries(entries);
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const items = value.map(withoutMarks);
+  return items.every((item, index) => item === value[index]) ? value : items;
 }

@@ -1,24 +1,22 @@
 import { MusterError } from '../../base/errors.ts';
 import type { Attachment, AttachPort } from '../../protocol/attachment.ts';
 import type { Decision } from '../../protocol/permission.ts';
-import type { FileSeen } from '../../protocol/tool.ts';
+import type { FileSeen, FileMemory, FileAccess, ToolContext } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { decideNow } from './judge.ts';
-import { prepareCall } from './prepare-call.ts';
-import { readingContext } from './reading-context.ts';
-import type { CallingTask } from './calling-task.ts';
+import { prepareCall, type CallingTask } from './prepare-call.ts';
 
 /** Bytes of one file; of a longer one its beginning, with where to read on. */
 const FILE_BYTES = 65_536;
 
-export interface FileForTask {
+interface FileForTask {
   /** As Read gives it. */
   readonly text: string;
   readonly read: readonly FileSeen[];
   readonly attachments: readonly Attachment[];
 }
 
-export interface FileRequest {
+interface FileRequest {
   readonly path: string;
   readonly attach: AttachPort;
   /** Says it to whoever wants the file. */
@@ -55,4 +53,48 @@ export async function readForTask(
     read: output.facts?.read ?? [],
     attachments: output.attachments ?? [],
   };
+}
+
+const KEEPS_NOTHING: FileMemory = {
+  seen: () => undefined,
+  remember: () => {},
+  willWrite: refuse,
+  willRemove: refuse,
+  changedBy: () => undefined,
+  removedBy: () => undefined,
+  acceptRemoval: () => false,
+};
+
+/** The ports of a call that is made to see whether it reads the same: it can do nothing else, and leaves nothing. */
+export function readingContext(
+  { clock, settings }: Pick<EngineDeps, 'clock' | 'settings'>,
+  { spec }: Pick<CallingTask, 'spec'>,
+  {
+    reach,
+    signal,
+    attach,
+  }: Pick<Required<ToolContext>, 'signal' | 'attach'> & { readonly reach: FileAccess },
+): ToolContext {
+  return {
+    taskId: spec.id,
+    callId: 'reuse',
+    cwd: spec.cwd,
+    ...reach,
+    signal,
+    clock,
+    caps: settings.caps,
+    files: KEEPS_NOTHING,
+    todos: { get: () => [], set: refuse },
+    shells: { start: refuse },
+    sandbox: { confine: refuse },
+    variables: { seen: () => ({}), own: () => new Set(), keeps: () => false },
+    sleep: refuse,
+    spillPath: refuse,
+    attach,
+    progress: () => {},
+  };
+}
+
+function refuse(): never {
+  throw new Error('only what reads and nothing else is run again');
 }

@@ -4,7 +4,7 @@ import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import { delegableAgents } from './delegable-agents.ts';
+import { delegableAgents } from './agent-types.ts';
 import type { AgentSource } from '../task/deps.ts';
 import { callableNames } from '../../agents/agent-id.ts';
 

@@ -13,22 +13,23 @@ import {
   type Answer,
   type PermissionQuestion,
   type ProposedEdit,
+  type Question,
 } from '../../protocol/question.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { changesByRedaction } from './redaction-check.ts';
-import { openQuestion } from './open-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
+import { REDACTED } from '../../protocol/redaction.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** A call that a person is to decide about. */
-export interface AskedCall {
+interface AskedCall {
   readonly ready: ReadyCall;
   readonly call: ResolvedCall;
   readonly decision: Decision;
 }
 
 /** The result of asking a person; `again`: something has changed, and the call has to be decided anew. */
-export type AskResult = Exclude<QuestionOutcome, { kind: 'ask' }> | { readonly kind: 'again' };
+type AskResult = Exclude<QuestionOutcome, { kind: 'ask' }> | { readonly kind: 'again' };
 
 /** Runs a wait in which the call is not at work. */
 export type Waiting = <T>(wait: () => Promise<T>) => Promise<T>;
@@ -150,4 +151,56 @@ function digestOf({ ready, call, decision }: AskedCall): string {
   const touched = [reads, writes].map((paths) => paths.map(({ real }) => real));
   const said = [call.tool, ready.call.input, commands, touched, hosts, decision.step];
   return createHash('sha256').update(JSON.stringify(said)).digest('hex');
+}
+
+/**
+ * Returns true when redaction removes more from a text than single words or parts of them. Otherwise a command could
+ * be hidden between lines that look like the begin and the end of a private key.
+ */
+export function changesByRedaction(text: string, redact: (text: string) => string): boolean {
+  return countWords(redact(text)) !== countWords(text);
+}
+
+/** The word before a bearer token, which is redacted together with the token. */
+const BEARER = /[Bb]earer (?=eyJ)/g;
+
+function countWords(text: string): number {
+  const joined = text.replaceAll(REDACTED, '*').replaceAll(BEARER, '*');
+  return joined.split(/\s+/).filter((word) => word !== '').length;
+}
+
+interface QuestionKey {
+  readonly callId: string;
+  readonly digest: string;
+}
+
+/**
+ * Returns the open question of a call: the recorded one with the same digest, also from before a crash, or else a new
+ * one, which is recorded. A question in an imported log is asked anew, since it may show something else
+ * than the call does.
+ */
+export function openQuestion(
+  run: TaskRun,
+  { callId, digest }: QuestionKey,
+  make: (id: string) => Question,
+): Question {
+  const { state, journal, tree } = run;
+  const known = state.questions.get(callId);
+  const isOpen = known?.digest === digest && known.answer === null;
+  if (isOpen && run.permissions.isTrusted(known.seq)) return known.question;
+  const id = nextId(state);
+  const parks = tree.onAsk === 'park';
+  journal.record({ type: 'question.asked', question: make(id), digest, parks });
+  // The recorded form, in which secrets are redacted.
+  const asked = state.questions.get(callId);
+  if (asked === undefined) throw new Error(`question ${id} is not in the state of its task`);
+  return asked.question;
+}
+
+function nextId({ spec, questions, settledQuestions }: TaskState): string {
+  const open = new Set([...questions.values()].map(({ question }) => question.id));
+  for (let number = open.size + settledQuestions.size + 1; ; number += 1) {
+    const id = `${spec.id}q${number}`;
+    if (!open.has(id) && !settledQuestions.has(id)) return id;
+  }
 }

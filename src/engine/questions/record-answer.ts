@@ -8,10 +8,12 @@ import {
   type ModeGrantStore,
   workingDirectory,
   type StandingRules,
-} from '../task/user-approvals.ts';
+  type AnswerWriter,
+  isWaiting,
+  type Inbox,
+} from '../task/inbox.ts';
 import { parseAnswer, type AnswerRequest } from './parse-answer.ts';
 import { planApprovalEvents } from './set-mode.ts';
-import { type AnswerWriter, isWaiting, type Inbox } from '../task/inbox.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { TaskPermissions } from '../task/task-permissions.ts';
 

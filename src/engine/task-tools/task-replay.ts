@@ -1,14 +1,15 @@
 import { steadyTime } from '../../protocol/state/steady-time.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { byteLength } from '../../base/text.ts';
+import { byteLength, formatDuration, truncate } from '../../base/text.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { formatEventLine } from '../results/event-line.ts';
 import { findVisibleTask } from '../delegation/visible-tasks.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 import { ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
+import { stripStamp } from '../../protocol/events/event-body.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 
-export interface TaskReplayInput {
+interface TaskReplayInput {
   readonly taskId: string;
   /** The number of the first event. */
   readonly from: number;
@@ -128,4 +129,43 @@ class Page {
     this.lines.push(line);
     this.bytesLeft -= bytes;
   }
+}
+
+/** The most code points of one string of an event, and of a full line. */
+const MAX_STRING = 160;
+const MAX_LINE = 800;
+
+/**
+ * Formats an event as one line for a model: its number, the time since `start` (steady time of the log), its type
+ * and its fields; long ones are cut.
+ */
+export function formatEventLine(event: TaskEvent, start: number): string {
+  const { type, ...fields } = stripStamp(event);
+  const since = Math.max(0, steadyTime(event) - start);
+  const shown = event.type === 'task.created' ? createdFields(event) : fields;
+  // JSON is one line, whatever it holds.
+  const json = JSON.stringify(shown, (_, value: unknown) =>
+    typeof value === 'string' ? shorten(value, MAX_STRING) : value,
+  );
+  return shorten(`${event.seq} +${formatDuration(since)} ${type} ${json}`, MAX_LINE);
+}
+
+/** Returns the fields of a specification that a model can use. */
+function createdFields({ spec }: Extract<TaskEvent, { type: 'task.created' }>) {
+  const { parent, depth, agent, model, description, prompt, mentions, tools } = spec;
+  return {
+    parent,
+    depth,
+    agent: agent.name,
+    model: `${model.provider}/${model.id}`,
+    description,
+    prompt,
+    ...(mentions === undefined ? {} : { mentions }),
+    tools,
+  };
+}
+
+function shorten(text: string, most: number): string {
+  const shown = truncate(text, most);
+  return shown.length === text.length ? text : `${shown}… [${text.length} characters]`;
 }

@@ -8,7 +8,7 @@ import {
 } from '../../protocol/model.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { checkMaxWait, estimateRateLimitWait } from './rate-limit-wait.ts';
+import { checkMaxWait, estimateRateLimitWait } from './retry.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 

@@ -25,9 +25,8 @@ import {
   minimumExpense,
 } from '../limits/estimate.ts';
 import type { OutputDemand } from '../limits/output-cap.ts';
-import { getRequestBase } from './request.ts';
+import { getRequestBase, type BudgetShortfall, type ModelAnswer } from './request.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { BudgetShortfall, ModelAnswer } from './turn-outcome.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { computeCostUsd, describePriceSource } from '../../model/catalogue/cost.ts';
 import type { EstimatedUsage } from '../../protocol/used.ts';

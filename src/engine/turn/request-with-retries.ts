@@ -4,20 +4,25 @@ import {
   lowerCapFailure,
   type BudgetShortfall,
   type TurnOutcome,
-} from './turn-outcome.ts';
+  type StartedTurn,
+} from './request.ts';
 import {
   computeAnswerCost,
   failedAnswerCost,
   type AnswerCost,
   type RequestBudget,
 } from './request-budget.ts';
-import type { StartedTurn } from './request.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { canFallBack, isLongRateLimit } from './fallback.ts';
 import { streamResponse } from './stream-response.ts';
-import { decideRetry, NO_FAILURES, addRetryLimit } from './retry.ts';
+import {
+  decideRetry,
+  NO_FAILURES,
+  addRetryLimit,
+  findRequestedWait,
+  checkMaxWait,
+} from './retry.ts';
 import { sleep } from '../../base/deadlines.ts';
-import { findRequestedWait, checkMaxWait } from './rate-limit-wait.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
 /** An answer that ended normally, with its cost and duration. */

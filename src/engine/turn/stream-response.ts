@@ -9,8 +9,7 @@ import {
   type ModelDetails,
 } from '../../protocol/model.ts';
 import type { TaskSignal } from '../../protocol/signal.ts';
-import type { ModelAnswer, FinalPart } from './turn-outcome.ts';
-import { type StartedTurn, digestAddedParts } from './request.ts';
+import { type ModelAnswer, type FinalPart, type StartedTurn, digestAddedParts } from './request.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { limitMessage } from '../limits/limit-message.ts';
 import { findHeldRequestFailure } from './fallback.ts';

@@ -1,10 +1,15 @@
-import { findDueNotices } from '../limits/budget-notices.ts';
+import { findDueNotices, capsInUse, queueNewDate } from './turn-notices.ts';
 import { requestWithRetries, type FinishedAnswer } from './request-with-retries.ts';
-import { lowerCapFailure, type BudgetShortfall, type TurnOutcome } from './turn-outcome.ts';
-import { startTurn, type StartedTurn, type ToolChoice } from './request.ts';
-import { capsInUse, queueNewDate } from './turn-notices.ts';
+import {
+  lowerCapFailure,
+  type BudgetShortfall,
+  type TurnOutcome,
+  startTurn,
+  type StartedTurn,
+  type ToolChoice,
+} from './request.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { bookAbandonedResponse } from './abandoned-response.ts';
+import { bookAbandonedResponse } from './streamed-response.ts';
 import { createNotice } from '../../protocol/notice-text.ts';
 import { RequestBudget, findUnpricedCap } from './request-budget.ts';
 import type { TaskRun } from '../task/task-run.ts';

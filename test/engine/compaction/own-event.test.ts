@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
-import { resolveOwnEvent, readOwnResult } from '../../../src/engine/compaction/own-event.ts';
+import { resolveOwnEvent, readOwnResult } from '../../../src/engine/task-tools/task-output.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 
 const TASK = 'abcd1234efgh';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../src/base/async.ts';
-import { IdleDetector } from '../../../src/engine/limits/idle-detector.ts';
+import { IdleDetector } from '../../../src/engine/task/task-tree.ts';
 
 /** After all that follows from what has just ended, and the look after it. */
 const soon = () => new Promise<void>((done) => setImmediate(() => setImmediate(done)));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordedAgent } from '../../../src/engine/task/recorded-agent.ts';
+import { recordedAgent } from '../../../src/engine/delegation/create-task.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { REDACTED } from '../../../src/protocol/redaction.ts';
 import { calls, call, eventsOfType, play } from '../play.ts';

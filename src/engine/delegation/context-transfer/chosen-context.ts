@@ -1,13 +1,13 @@
 import { escapeTags } from '../../../base/control-tags.ts';
 import { MusterError } from '../../../base/errors.ts';
 import { byteLength } from '../../../base/text.ts';
-import type { ContextArgument } from '../../task/context-argument.ts';
-import type { TransferredContext, TransferRequest } from './transferred-context.ts';
+import type { ContextArgument } from '../../task/task-arguments.ts';
+import type { TransferredContext, TransferRequest } from '../plan-child.ts';
 import type { EngineContext } from '../engine-context.ts';
 import { findVisibleTask, readTaskState } from '../visible-tasks.ts';
-import type { CallingTask } from '../../permissions/calling-task.ts';
+import type { CallingTask } from '../../permissions/prepare-call.ts';
 import { readForTask } from '../../permissions/read-for-task.ts';
-import { fullResult } from '../../results/result.ts';
+import { fullResult, cutPage } from '../../results/result.ts';
 import type { EngineDeps } from '../../task/deps.ts';
 import { permissionsWith } from '../../task/task-permissions.ts';
 import type { AttachPort } from '../../../protocol/attachment.ts';
@@ -18,7 +18,6 @@ import {
   type QuotedText,
 } from '../../compaction/last-turns.ts';
 import { explainRefusal } from '../../../policy/explain-refusal.ts';
-import { cutPage } from '../../results/text-page.ts';
 
 const LEAD =
   'The agent that gives you this task hands you these with it; what you see here is read.';
