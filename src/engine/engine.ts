@@ -100,11 +100,7 @@ export class Engine {
       id,
       personText: request.personText ?? request.prompt,
       setup,
-      limits: combineLimits({
-        config: settings.rootLimits,
-        definition: agent.limits,
-        call: {},
-      }),
+      limits: combineLimits({ config: settings.rootLimits, definition: agent.limits, call: {} }),
       description: request.description ?? describePrompt(request.prompt),
       handed: [],
       background: false,

@@ -46,9 +46,8 @@ export async function createBranch(
   const events = readFullLog(store, id);
   const [created] = events;
   if (created?.type === 'task.created' && created.spec.fanOut !== undefined) {
-    throw new UsageError(
-      `task ${id} is a run of a template, and no conversation: branch off from one of its items`,
-    );
+    const message = `task ${id} is a run of a template, and no conversation: branch off from one of its items`;
+    throw new UsageError(message);
   }
   const last = events.at(-1)?.seq ?? -1;
   if (at > last) {
@@ -59,9 +58,8 @@ export async function createBranch(
   const state = foldEvents(before);
   const kept = selectLiveEvents(before);
   if (!hasPrompt && isAnswered(state)) {
-    throw new UsageError(
-      `at event ${point} the task has answered and nobody has said anything since: say with --prompt what comes next, or branch off before that answer`,
-    );
+    const message = `at event ${point} the task has answered and nobody has said anything since: say with --prompt what comes next, or branch off before that answer`;
+    throw new UsageError(message);
   }
   const branch = newId();
   const imported = store.importedUpTo(id) ?? -1;
@@ -191,35 +189,8 @@ function branched(body: EventBody): EventBody | null {
       return { ...body, facts: knowledgeOf(body.facts) };
     case 'call.refused':
       return { ...body, decision: null };
-    case 'task.created':
-    case 'task.rewound':
-    case 'files.restored':
-    case 'task.claimed':
-    case 'task.held':
-    case 'task.started':
-    case 'reuse.missed':
-    case 'task.parked':
-    case 'task.ended':
-    case 'turn.held':
-    case 'items.reopened':
-    case 'turn.quiet':
-    case 'turn.flowing':
-    case 'turn.retried':
-    case 'call.started':
-    case 'question.asked':
-    case 'question.answered':
-    case 'child.created':
-    case 'child.resumed':
-    case 'child.detached':
-    case 'child.ended':
-    case 'shell.started':
-    case 'shell.ended':
-    case 'notified':
-    case 'limit.reached':
-    case 'warning':
-      return null;
     default:
-      return body satisfies never;
+      return null;
   }
 }
 

@@ -1,7 +1,7 @@
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import { unescapeTags } from '../base/control-tags.ts';
 import type { JsonValue } from '../base/json.ts';
 import { lazy } from '../base/lazy.ts';
-import type { TaskEvent } from '../protocol/events/event.ts';
 import { NO_ACCESS } from '../protocol/permission.ts';
 import type { AnyTool, ToolOutput } from '../protocol/tool.ts';
 import type {
@@ -122,28 +122,29 @@ const LIMITS: ReadonlySet<string> = new Set(['context_window', 'compactions']);
  * neither the size of the request nor the context window.
  */
 export function loggedCompaction(script: RerunLog): CompactionStep {
-  for (let ahead = 0; ; ahead += 1) {
-    const event = script.next(ahead);
-    if (event === undefined) return { kind: 'none' };
-    if (isExternalEvent(event)) continue;
-    const body = stripStamp(event);
-    switch (body.type) {
-      case 'context.cleared':
-      case 'context.dropped':
-      case 'context.handed':
-        return { kind: 'record', event: body };
-      case 'summary.started':
-        return { kind: 'summarise', event: body };
-      case 'task.ended':
-        return { kind: 'stuck', hit: null };
-      case 'limit.reached': {
-        const { type: _type, ...hit } = body;
-        return LIMITS.has(hit.limit) ? { kind: 'stuck', hit } : { kind: 'none' };
-      }
-      default:
-        return { kind: 'none' };
+  const body = nextOwnEvent(script);
+  switch (body?.type) {
+    case 'context.cleared':
+    case 'context.dropped':
+    case 'context.handed':
+      return { kind: 'record', event: body };
+    case 'summary.started':
+      return { kind: 'summarise', event: body };
+    case 'task.ended':
+      return { kind: 'stuck', hit: null };
+    case 'limit.reached': {
+      const { type: _type, ...hit } = body;
+      return LIMITS.has(hit.limit) ? { kind: 'stuck', hit } : { kind: 'none' };
     }
+    default:
+      return { kind: 'none' };
   }
+}
+
+/** Returns the next event that the loop itself wrote. */
+function nextOwnEvent(script: RerunLog): EventBody | undefined {
+  const event = script.find((each) => !isExternalEvent(each));
+  return event === undefined ? undefined : stripStamp(event);
 }
 
 /** Returns the output cap of the next logged request, or null if no budget lowered it. */
@@ -153,22 +154,14 @@ export function loggedOutputCap(next: TaskEvent | undefined): OutputCap | null {
 
 /** Returns the flags of the next logged end, since files and rules may have changed since then. */
 export function loggedFlags(script: RerunLog): readonly ClaimFlag[] {
-  for (let ahead = 0; ; ahead += 1) {
-    const event = script.next(ahead);
-    if (event === undefined) return [];
-    if (event.type === 'task.ended') return event.claims ?? [];
-  }
+  const ended = script.find(({ type }) => type === 'task.ended');
+  return ended?.type === 'task.ended' ? (ended.claims ?? []) : [];
 }
 
 /** Returns the logged outcome of the search for an earlier result, or null if there was none. */
 export function loggedReuse(script: RerunLog): ReuseOutcome | null {
-  for (let ahead = 0; ; ahead += 1) {
-    const event = script.next(ahead);
-    if (event === undefined) return null;
-    if (isExternalEvent(event)) continue;
-    const body = stripStamp(event);
-    return body.type === 'task.reused' || body.type === 'reuse.missed' ? body : null;
-  }
+  const body = nextOwnEvent(script);
+  return body?.type === 'task.reused' || body?.type === 'reuse.missed' ? body : null;
 }
 
 /** Returns the logged settings, or the present ones for an older log. Tool outputs in the log are already cut. */

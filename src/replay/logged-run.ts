@@ -1,3 +1,4 @@
+import { definedFields } from '../base/defined-fields.ts';
 import { BUDGET_LIMITS, taskCaps } from '../engine/limits/configured-limits.ts';
 import {
   Budget,
@@ -123,18 +124,14 @@ class LoggedBudget extends Budget {
       limit,
       value,
       used,
-      ...(needed === undefined ? {} : { needed }),
-      ...(output === undefined ? {} : { output }),
-      ...(lastAnswerFits === undefined ? {} : { lastAnswerFits }),
-      ...(unpriced === undefined ? {} : { unpriced }),
+      ...definedFields({ needed, output, lastAnswerFits, unpriced }),
     };
   }
 }
 
 function hasOutputCap(script: RerunLog): boolean {
-  for (let ahead = 0; ; ahead += 1) {
-    const event = script.next(ahead);
-    if (event === undefined) return false;
-    if (event.type === 'turn.started' && event.outputCap !== undefined) return true;
-  }
+  return (
+    script.find((event) => event.type === 'turn.started' && event.outputCap !== undefined) !==
+    undefined
+  );
 }

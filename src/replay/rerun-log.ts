@@ -1,3 +1,4 @@
+import { definedFields } from '../base/defined-fields.ts';
 import { steadyTime } from '../protocol/state/steady-time.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import type { TaskLog } from '../store/task-store.ts';
@@ -30,6 +31,14 @@ export class RerunLog implements TaskLog {
   /** Returns the next event, or the one `ahead` after it; undefined at the end of the epoch. */
   next(ahead = 0): TaskEvent | undefined {
     return this.events[this.at + ahead];
+  }
+
+  /** Finds the next event that passes a test. */
+  find(test: (event: TaskEvent) => boolean): TaskEvent | undefined {
+    for (let ahead = 0; ; ahead += 1) {
+      const event = this.next(ahead);
+      if (event === undefined || test(event)) return event;
+    }
   }
 
   /** Returns the wall-clock time of the next event, in milliseconds. */
@@ -70,12 +79,12 @@ export class RerunLog implements TaskLog {
     return taken;
   }
 
-  /** Records a difference where the loop waits or has ended and the log has another event. */
-  fail(line: string): void {
+  /** Records a difference from the next event of the log, unless there is one already. */
+  fail(...lines: readonly string[]): void {
     const logged = this.next();
     if (this.difference !== null || logged === undefined) return;
     const { task, seq, type } = logged;
-    this.difference = { task, seq, type, lines: [line] };
+    this.difference = { task, seq, type, lines };
   }
 
   sync(): Promise<void> {
@@ -93,13 +102,7 @@ export class RerunLog implements TaskLog {
       const lines = differingFields(withLoggedValues(body, logged), logged);
       if (lines.length === 0) return [...outside, ...this.take(1)];
       if (!isExternalEvent(logged)) {
-        const { task, seq, type } = logged;
-        this.difference = {
-          task,
-          seq,
-          type,
-          lines: explainDifference(body, logged, this.allEvents) ?? lines,
-        };
+        this.fail(...(explainDifference(body, logged, this.allEvents) ?? lines));
         throw new LogDiverged();
       }
       // The external event came after this was decided and before it was written.
@@ -133,30 +136,17 @@ function withLoggedValues(made: EventBody, logged: TaskEvent): EventBody {
       };
     case 'turn.ended':
       if (logged.type !== 'turn.ended') return made;
-      return {
-        ...withoutPrices(made),
-        ms: logged.ms,
-        costUsd: logged.costUsd,
-        ...pricesOf(logged),
-      };
+      return withLoggedCost(made, logged);
     case 'context.summarised':
       if (logged.type !== 'context.summarised') return made;
       return {
-        ...withoutPrices(made),
-        ms: logged.ms,
+        ...withLoggedCost(made, logged),
         ...(made.nonce === undefined || logged.nonce === undefined ? {} : { nonce: logged.nonce }),
         size: logged.size,
-        costUsd: logged.costUsd,
-        ...pricesOf(logged),
       };
     case 'summary.refused':
       if (logged.type !== 'summary.refused') return made;
-      return {
-        ...withoutPrices(made),
-        ms: logged.ms,
-        costUsd: logged.costUsd,
-        ...pricesOf(logged),
-      };
+      return withLoggedCost(made, logged);
     case 'turn.retried':
       if (logged.type !== 'turn.retried') return made;
       return { ...withoutPrices(made), waitMs: logged.waitMs, ...brokenPrices(logged) };
@@ -187,12 +177,18 @@ function withLoggedValues(made: EventBody, logged: TaskEvent): EventBody {
   }
 }
 
-type Priced = Extract<
+type Answered = Extract<
   EventBody,
-  {
-    type: 'turn.ended' | 'turn.retried' | 'turn.failed' | 'context.summarised' | 'summary.refused';
-  }
+  { type: 'turn.ended' | 'context.summarised' | 'summary.refused' }
 >;
+type Unanswered = Extract<EventBody, { type: 'turn.retried' | 'turn.failed' }>;
+type Priced = Answered | Unanswered;
+
+/** Takes the duration and the cost of an answer from the log. */
+function withLoggedCost<E extends Answered>(made: E, logged: Answered) {
+  const { ms, costUsd } = logged;
+  return { ...withoutPrices(made), ms, costUsd, ...pricesOf(logged) };
+}
 
 function withoutPrices<E extends Priced>(event: E): Omit<E, 'pricedBy' | 'estimated'> {
   const { pricedBy: _, estimated: _estimated, ...rest } = event;
@@ -200,20 +196,13 @@ function withoutPrices<E extends Priced>(event: E): Omit<E, 'pricedBy' | 'estima
 }
 
 function pricesOf({ pricedBy, estimated }: Priced) {
-  return {
-    ...(pricedBy === undefined ? {} : { pricedBy }),
-    ...(estimated === undefined ? {} : { estimated }),
-  };
+  return definedFields({ pricedBy, estimated });
 }
 
 /** Returns the logged prices of a failed answer, of which the log may have none. */
-function brokenPrices(logged: Extract<Priced, { type: 'turn.retried' | 'turn.failed' }>) {
+function brokenPrices(logged: Unanswered) {
   const { model, costUsd } = logged;
-  return {
-    ...(model === undefined ? {} : { model }),
-    ...(costUsd === undefined ? {} : { costUsd }),
-    ...pricesOf(logged),
-  };
+  return { ...definedFields({ model, costUsd }), ...pricesOf(logged) };
 }
 
 /** Returns true for an id that was drawn at random by `newId`. */

@@ -39,12 +39,7 @@ interface AllowedCall extends ReadyCall {
 export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<void> {
   const { call, tool } = ready;
   const mayHaveEffects = tool.replay !== 'pure';
-  run.journal.record({
-    type: 'call.started',
-    callId: call.id,
-    tool: tool.name,
-    input: call.input,
-  });
+  run.journal.record({ type: 'call.started', callId: call.id, tool: tool.name, input: call.input });
   // A delegation changes nothing itself, and its child syncs this log before it does anything.
   if (mayHaveEffects && tool.kind !== 'delegate') await run.journal.sync();
   const startedAt = deps.clock.monotonic();

@@ -1,4 +1,4 @@
-import { deferred, onAbort } from '../../base/async.ts';
+import { rejectOnAbort, deferred } from '../../base/async.ts';
 import { isSummaryTransferDue } from '../../protocol/state/compaction.ts';
 import type { SummarizedConversation } from '../../protocol/initial-context.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
@@ -179,12 +179,6 @@ async function buildSummaryStarted(
 
 function waitUntilStopped(signal: AbortSignal): Promise<never> {
   return rejectOnAbort(new Promise<never>(() => {}), signal);
-}
-
-async function rejectOnAbort<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = deferred<never>();
-  const forget = onAbort(signal, () => aborted.reject(signal.reason));
-  return Promise.race([asked, aborted.promise]).finally(forget);
 }
 
 /** Returns a key that all tasks of the calls of one answer share. */

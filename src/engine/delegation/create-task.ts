@@ -1,10 +1,10 @@
+import type { TaskSource, TaskLimits, TaskSpec } from '../../protocol/task.ts';
 import { type JsonObject, isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { RequestPrefix, ResolvedModel } from '../../protocol/model.ts';
 import { findGrantScope, explainGrant } from '../../policy/mode-grants.ts';
 import type { ModeToGrant, Rights } from '../../protocol/permission.ts';
-import type { TaskLimits, TaskSource, TaskSpec } from '../../protocol/task.ts';
 import type { FanOut } from '../../protocol/template.ts';
 import { formatUnmetWarning } from '../../protocol/unmet-request.ts';
 import type { EngineDeps } from '../task/deps.ts';
@@ -21,32 +21,36 @@ import type { TaskTree } from '../task/task-tree.ts';
 import type { EngineContext } from './engine-context.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 
-/** Everything that is decided about a task before it is created. */
-interface TaskPlan {
-  readonly id: string;
+/** The work of a new task, and the terms on which it works. */
+export interface TaskRequest {
   readonly agent: AgentDefinition;
   readonly rights: Rights;
   readonly model: ResolvedModel;
-  readonly limits: TaskLimits;
-  readonly setup: AgentSetup;
-  readonly description: string;
+  readonly cwd: string;
   readonly prompt: string;
-  /** The part of the prompt that a person wrote, in which agents may be mentioned. Absent if a model or a file gave it. */
+  /** The part of the prompt that a person wrote, in which agents may be mentioned. */
   readonly personText?: string;
   /** The items that the person quotes with it. Default: none. */
   readonly enclosed?: readonly QuotedItem[];
+  readonly source: TaskSource;
+  readonly params: JsonObject;
+  /** The JSON Schema of its answers. Default: the agent's, if any. */
+  readonly outputSchema?: JsonObject;
+}
+
+/** Everything that is decided about a task before it is created. */
+interface TaskPlan extends TaskRequest {
+  readonly id: string;
+  readonly limits: TaskLimits;
+  readonly setup: AgentSetup;
+  readonly description: string;
   /** Ids of tasks that the prompt names and that the parent can see. */
   readonly handed: readonly string[];
-  readonly cwd: string;
   readonly background: boolean;
-  readonly source: TaskSource;
   /** Names of the skills whose instructions make up the prompt. Default: none. */
   readonly skills?: readonly string[];
   /** The context that it gets in addition to its prompt. Absent: none. */
   readonly transferred?: Pick<TransferredContext, 'initialContext' | 'forked' | 'summarized'>;
-  readonly params: JsonObject;
-  /** The schema that the call gives for the answer. Absent: the one of its definition, if any. */
-  readonly outputSchema?: JsonObject;
   /** The template run of a root that is not a conversation. */
   readonly fanOut?: FanOut;
   /** The grant that made its mode wider. Absent or null if there is none. */
@@ -182,12 +186,13 @@ function dateField({ parent, transferred, setup }: TaskPlan): Pick<TaskSpec, 'da
 export function requestPrefix(shared: RequestPrefix, spec: TaskSpec): RequestPrefix {
   if (spec.inherited !== undefined) return shared;
   const schema = outputSchemaOf(spec);
-  if (spec.parent !== null) {
-    return { ...shared, system: [...shared.system, formatTaskLine(spec.description, schema)] };
-  }
-  return schema === null
-    ? shared
-    : { ...shared, system: [...shared.system, describeAnswerForm(schema)] };
+  if (spec.parent !== null) return addSystemText(shared, formatTaskLine(spec.description, schema));
+  return schema === null ? shared : addSystemText(shared, describeAnswerForm(schema));
+}
+
+/** Adds a text to the end of the system prompt. */
+export function addSystemText(prefix: RequestPrefix, text: string): RequestPrefix {
+  return { ...prefix, system: [...prefix.system, text] };
 }
 
 const recorded = new WeakMap<AgentDefinition, AgentDefinition>();

@@ -1,3 +1,4 @@
+import { type TaskCall, spawnChild } from './spawn-child.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isStartedBy } from '../../protocol/state/activation.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
@@ -8,7 +9,6 @@ import { visibleTasksNamedIn, readTaskState } from './visible-tasks.ts';
 import { resumeChild } from './resume-child.ts';
 import { buildEndOutput, formatRunningReport } from '../results/task-report.ts';
 import { failureDetails } from './check-repeated-delegations.ts';
-import { spawnChild } from './spawn-child.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { type TaskArguments, DEFAULT_AGENT } from '../task/task-arguments.ts';
 import type { EngineContext } from './engine-context.ts';
@@ -38,13 +38,6 @@ export function createDelegation(engine: EngineContext): DelegationRunner {
     }
     return waitForChild(engine, caller, id);
   };
-}
-
-/** A Task call of a running task. */
-interface TaskCall {
-  readonly caller: TaskRun;
-  readonly callId: string;
-  readonly input: TaskArguments;
 }
 
 /**

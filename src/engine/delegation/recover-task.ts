@@ -1,4 +1,4 @@
-import { MusterError } from '../../base/errors.ts';
+import { catchMusterError, MusterError } from '../../base/errors.ts';
 import { requestPrefix } from './create-task.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import {
@@ -176,8 +176,9 @@ function readFileVersions(store: TaskStore, root: string): FileVersions {
   const tasks = store.list().filter((task) => task.root === root);
   // A change is also in the logs of the ancestors: the deepest task that has it is the one that made it.
   for (const { id } of tasks.toSorted((a, b) => a.depth - b.depth)) {
-    const state = readable(store, id);
-    if (state !== null) addVersions(versions, state);
+    const state = catchMusterError(() => foldLog(store, id));
+    // The changes in a damaged or deleted log are still noticed, but not who made them.
+    if (!(state instanceof MusterError)) addVersions(versions, state);
   }
   return versions;
 }
@@ -188,16 +189,6 @@ function addVersions(versions: FileVersions, { spec, filesChanged, knownFiles }:
     if (knownFiles.has(path) && knownFiles.get(path) === after) {
       versions.set(path, { task: spec.id, agent: spec.agent.name, hash: after });
     }
-  }
-}
-
-/** Returns null for a damaged or deleted log. Its changes are still noticed, but not who made them. */
-function readable(store: TaskStore, id: string): TaskState | null {
-  try {
-    return foldLog(store, id);
-  } catch (thrown) {
-    if (thrown instanceof MusterError) return null;
-    throw thrown;
   }
 }
 

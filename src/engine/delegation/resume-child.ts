@@ -160,16 +160,12 @@ function findEnded(
   if (found instanceof MusterError) return found;
   const { id } = found;
   if (found.kind === 'shell') {
-    return new MusterError(
-      'INVALID_PARAM',
-      `${field}: ${id} is a shell; only tasks can be resumed`,
-    );
+    const message = `${field}: ${id} is a shell; only tasks can be resumed`;
+    return new MusterError('INVALID_PARAM', message);
   }
   if (!knownDescendants(caller.state).includes(id)) {
-    return new MusterError(
-      'NOT_FOUND',
-      `${field}: task ${id} is not below you; only your own subagents can be resumed`,
-    );
+    const message = `${field}: task ${id} is not below you; only your own subagents can be resumed`;
+    return new MusterError('NOT_FOUND', message);
   }
   if (running.get(id) !== undefined) {
     return new MusterError(
@@ -181,19 +177,15 @@ function findEnded(
   const schema = outputSchemaOf(state.spec);
   if (outputSchema !== undefined && !isDeepStrictEqual(outputSchema, schema)) {
     const recorded = schema === null ? 'has none' : 'has another one';
-    return new MusterError(
-      'INVALID_PARAM',
-      `output_schema: task ${id} ${recorded}, which can't be changed; leave it out, or start a new task`,
-    );
+    const message = `output_schema: task ${id} ${recorded}, which can't be changed; leave it out, or start a new task`;
+    return new MusterError('INVALID_PARAM', message);
   }
   const { agent: recorded } = state.spec;
   if (subagentType === undefined || meansAgent(subagentType, recorded, deps.agents.agents())) {
     return state;
   }
-  return new MusterError(
-    'INVALID_PARAM',
-    `subagent_type: task ${id} is of type ${recorded.name}, which can't be changed; leave it out`,
-  );
+  const message = `subagent_type: task ${id} is of type ${recorded.name}, which can't be changed; leave it out`;
+  return new MusterError('INVALID_PARAM', message);
 }
 
 /**

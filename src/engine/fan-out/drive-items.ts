@@ -1,3 +1,12 @@
+import { definedFields } from '../../base/defined-fields.ts';
+import { findFirstRequestHit } from '../turn/request-budget.ts';
+import { addSystemText, createTask } from '../delegation/create-task.ts';
+import {
+  delegatorOf,
+  planChild,
+  prepareModels,
+  type ChildRequest,
+} from '../delegation/plan-child.ts';
 import { MusterError, type ErrorInfo, UsageError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import {
@@ -6,27 +15,12 @@ import {
   renderPrompt,
   type TemplatePart,
 } from '../../agents/templates/render.ts';
-import type { ModelDetails, ResolvedModel } from '../../protocol/model.ts';
+import type { ResolvedModel } from '../../protocol/model.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { itemCallId, type FanOut } from '../../protocol/template.ts';
-import { createTask } from '../delegation/create-task.ts';
 import type { TaskEnding } from '../task/endings.ts';
-import {
-  estimateInput,
-  firstRequest,
-  inputToReserve,
-  minimumExpense,
-  estimateRequestNeed,
-} from '../limits/estimate.ts';
-import {
-  planChild,
-  prepareModels,
-  type ChildPlan,
-  type ChildRequest,
-} from '../delegation/plan-child.ts';
 import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
 import { resumeChild, continueMessage } from '../delegation/resume-child.ts';
-import { findUnpricedCap } from '../turn/request-budget.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { isReservedStep, remainingSteps, type ItemStep } from './remaining-items.ts';
@@ -181,18 +175,23 @@ async function createItem(
   const item = fanOut.items[index] ?? '';
   const prompt = renderPrompt(parts, { item, index, count: fanOut.items.length });
   const request = itemRequest(fanOut, prompt);
-  const { agent, cwd, model } = run.spec;
-  await prepareModels(deps, agent, request);
-  const { rights } = run.permissions;
-  const by = { agent, cwd, model, rights, modeGrants: run.permissions.modeGrants(), moment: run };
+  await prepareModels(deps, run.spec.agent, request);
+  const by = delegatorOf(run, run);
   const plan = planChild(deps, by, request);
   if (plan instanceof MusterError) throw plan;
-  const modelDetails = await deps.models.details(plan.model);
+  const details = await deps.models.details(plan.model);
   // From here to the creation nothing is awaited, so that limits still hold.
   run.cancellation.signal.throwIfAborted();
   const description = describeItem(itemText(item), index);
   if (reservedId === null) {
-    const hit = findBudgetHit(engine, run, { plan, modelDetails, prompt, description });
+    const { prefix } = engine.prefixes.get(plan.setup.prompt, plan.setup.tools);
+    const line = formatTaskLine(description, plan.agent.outputSchema ?? null);
+    const hit = findFirstRequestHit(run.budget, {
+      model: plan.model,
+      details,
+      prefix: addSystemText(prefix, line),
+      prompt,
+    });
     if (hit !== null) return hit;
   }
   const child = createTask(engine, run.tree, {
@@ -202,7 +201,7 @@ async function createItem(
     description,
     prompt,
     handed: [],
-    cwd,
+    cwd: by.cwd,
     source: 'template',
     params: { template: fanOut.template, index: index + 1 },
     parent: { run, callId: itemCallId(index), delegation: null },
@@ -212,39 +211,16 @@ async function createItem(
 }
 
 /** Creates the child request of an item, as a Task call would make it. */
-function itemRequest({ agent, model, maxTurns }: FanOut, prompt: string): ChildRequest {
-  return {
-    prompt,
-    ...(agent === undefined ? {} : { subagentType: agent }),
-    ...(model === undefined ? {} : { model }),
-    ...(maxTurns === undefined ? {} : { maxTurns }),
-  };
+export function itemRequest(
+  { agent, model, maxTurns }: Pick<FanOut, 'agent' | 'model' | 'maxTurns'>,
+  prompt: string,
+): ChildRequest {
+  return { prompt, ...definedFields({ subagentType: agent, model, maxTurns }) };
 }
 
 function describeItem(text: string, index: number): string {
   const description = describePrompt(text);
   return description === '' ? `item ${index + 1}` : description;
-}
-
-interface PlannedItem {
-  readonly plan: ChildPlan;
-  readonly modelDetails: ModelDetails;
-  readonly prompt: string;
-  readonly description: string;
-}
-
-/** Returns the cap of the run that leaves no room for the first request of an item, or null if there is none. */
-function findBudgetHit(
-  { prefixes }: EngineContext,
-  { budget }: TaskRun,
-  { plan, modelDetails, prompt, description }: PlannedItem,
-): LimitHit | null {
-  const { prefix } = prefixes.get(plan.setup.prompt, plan.setup.tools);
-  const line = formatTaskLine(description, plan.agent.outputSchema ?? null);
-  const fullPrefix = { ...prefix, system: [...prefix.system, line] };
-  const input = inputToReserve(estimateInput(firstRequest(prompt), fullPrefix), null);
-  const expense = minimumExpense(estimateRequestNeed(input, modelDetails));
-  return findUnpricedCap(budget, plan.model, modelDetails) ?? budget.findExceededCap(expense);
 }
 
 /** Maximum number of items that the result of a run lists as not completed. */

@@ -115,10 +115,8 @@ export class CommandQueue {
   async take(signal: AbortSignal, { serves }: { readonly serves: boolean }): Promise<Slot> {
     const { slots, size } = this;
     if (slots.isFull && (serves || this.foreground === 0)) {
-      throw new MusterError(
-        'LIMIT_EXCEEDED',
-        `the limit max_processes = ${size} is reached: as many commands of this run are at work${serves ? '' : ', all of them in the background'}. End one with TaskStop first.`,
-      );
+      const message = `the limit max_processes = ${size} is reached: as many commands of this run are at work${serves ? '' : ', all of them in the background'}. End one with TaskStop first.`;
+      throw new MusterError('LIMIT_EXCEEDED', message);
     }
     if (serves) return slots.acquire(signal, { resuming: false });
     this.foreground += 1;

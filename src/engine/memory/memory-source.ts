@@ -79,10 +79,8 @@ export function createMemoryPort({ source, spec, sleep }: PortParts): MemoryPort
       const isListed = agent.tools.mode === 'allow' && agent.tools.names.includes(tool);
       if (isListed) return findSharedNotes(source, scope, cwd);
       if (scope === own.scope) return own;
-      throw new MusterError(
-        'PERMISSION_DENIED',
-        `scope: you may use only your own notes, so leave scope out. (To use the ${scope} notes that agents share, the definition would have to list ${tool}.)`,
-      );
+      const message = `scope: you may use only your own notes, so leave scope out. (To use the ${scope} notes that agents share, the definition would have to list ${tool}.)`;
+      throw new MusterError('PERMISSION_DENIED', message);
     },
     async locked(directory, work) {
       const { withDirectoryLock: lockedDirectory } =

@@ -132,11 +132,7 @@ function promptInput(
       ? findCallableSkills(deps, rights).lines
       : [],
     preloaded: loadPreloadedSkills(deps, agent).texts,
-    environment: {
-      cwd,
-      platform: deps.platform,
-      date: formatLocalDay(deps.clock.now()),
-    },
+    environment: { cwd, platform: deps.platform, date: formatLocalDay(deps.clock.now()) },
     ...(notes === null ? {} : { memory: notes.text }),
     context: contextFor(deps, placement),
   };

@@ -120,10 +120,8 @@ export function restrictAgentToSkill(
   const narrowed = allowedTools === undefined ? agent : withTools(agent, allowedTools);
   if (allowedTools !== undefined && narrowed.tools.names.length === 0) {
     const allowed = allowedTools.join(', ') || 'no tool that there is';
-    return new MusterError(
-      'INVALID_PARAM',
-      `allowed-tools in ${skill.path}: it allows ${allowed}, of which \`${agent.name}\` has none. Do the work yourself.`,
-    );
+    const message = `allowed-tools in ${skill.path}: it allows ${allowed}, of which \`${agent.name}\` has none. Do the work yourself.`;
+    return new MusterError('INVALID_PARAM', message);
   }
   return {
     ...narrowed,

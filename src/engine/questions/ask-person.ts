@@ -1,3 +1,12 @@
+import {
+  type Question,
+  questionSubject,
+  type Answer,
+  type PermissionQuestion,
+  type ProposedEdit,
+} from '../../protocol/question.ts';
+import { failure } from '../../tools/shared/output.ts';
+import type { ToolOutput } from '../../protocol/tool.ts';
 import { createHash } from 'node:crypto';
 import { listPaths, type ResolvedCall } from '../../policy/call.ts';
 import { identifyDefinition } from '../../policy/mode-grants.ts';
@@ -8,13 +17,6 @@ import {
 } from '../../policy/decide-question.ts';
 import { chooseOfferedRule } from '../../policy/offered-rule.ts';
 import type { Decision } from '../../protocol/permission.ts';
-import {
-  questionSubject,
-  type Answer,
-  type PermissionQuestion,
-  type ProposedEdit,
-  type Question,
-} from '../../protocol/question.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
@@ -62,7 +64,7 @@ export async function askPerson(
   return { kind: 'again' };
 }
 
-/** The answer to exactly this question that the log holds. Null: there is none, or it was written elsewhere. */
+/** Returns the answer to exactly this question from the log; null if there is none or it was written elsewhere. */
 function findAnswer(run: TaskRun, callId: string, digest: string): Answer | null {
   const known = run.state.questions.get(callId);
   if (known?.digest !== digest || known.answer === null) return null;
@@ -71,8 +73,43 @@ function findAnswer(run: TaskRun, callId: string, digest: string): Answer | null
   return isTrusted ? known.answer.answer : null;
 }
 
+/** A question that a tool asks the user in one of its calls. */
+interface ToolQuestion {
+  readonly callId: string;
+  /** Identifies the question: everything that the user is shown. */
+  readonly content: string;
+  /** Returns the output for the answer, or for what has happened meanwhile; null to ask or to wait. */
+  output(answer: Answer | null, known: { readonly isAsked: boolean }): ToolOutput | null;
+  /** Returns the reason why the question can't be asked; null if it can. */
+  refuse(task: AskingTask): string | null;
+  make(common: Pick<Question, 'id' | 'task' | 'callId' | 'chain'>): Question;
+}
+
+/**
+ * Asks the user for a tool and waits for the answer. A call that runs again after a crash finds its question, and the
+ * answer if there is one. Rejects when the task is stopped while it waits.
+ */
+export async function askForTool(
+  { inbox }: Pick<EngineDeps, 'inbox'>,
+  run: TaskRun,
+  { callId, content, output, refuse, make }: ToolQuestion,
+): Promise<ToolOutput> {
+  const digest = createHash('sha256').update(content).digest('hex');
+  for (;;) {
+    const isAsked = run.state.questions.get(callId)?.digest === digest;
+    const result = output(findAnswer(run, callId, digest), { isAsked });
+    if (result !== null) return result;
+    const refusal = refuse(askingTask(run));
+    if (refusal !== null) return failure('PERMISSION_DENIED', refusal);
+    const question = openQuestion(run, { callId, digest }, (id) =>
+      make({ id, task: run.spec.id, callId, chain: run.chain() }),
+    );
+    await run.tree.idleDetector.trackWait(() => inbox.wait(run, question));
+  }
+}
+
 /** Describes a task for the decision about a question. */
-export function askingTask(run: TaskRun): AskingTask {
+function askingTask(run: TaskRun): AskingTask {
   const agents = [run.spec.agent];
   for (let above = run.parent; above !== null; above = above.parent) agents.push(above.spec.agent);
   return {
@@ -179,7 +216,7 @@ interface QuestionKey {
  * one, which is recorded. A question in an imported log is asked anew, since it may show something else
  * than the call does.
  */
-export function openQuestion(
+function openQuestion(
   run: TaskRun,
   { callId, digest }: QuestionKey,
   make: (id: string) => Question,

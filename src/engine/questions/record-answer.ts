@@ -124,20 +124,16 @@ export function answerRecordedQuestion(
         recordAnswer(task, { question, answer: parseAnswer(question, wish), kept });
         return;
       }
-      throw new MusterError(
-        'CONFLICT',
-        `question ${id} is ${answerText(answer.answer, answer.by)}`,
-      );
+      const message = `question ${id} is ${answerText(answer.answer, answer.by)}`;
+      throw new MusterError('CONFLICT', message);
     }
   }
   throw new MusterError('NOT_FOUND', `no task of this tree asks question ${id}`);
 }
 
 function askedElsewhere({ id, task }: Question): MusterError {
-  return new MusterError(
-    'CONFLICT',
-    `question ${id} came with a file, which may show anything: \`muster tasks resume ${task} --on-ask park\` asks it here`,
-  );
+  const message = `question ${id} came with a file, which may show anything: \`muster tasks resume ${task} --on-ask park\` asks it here`;
+  return new MusterError('CONFLICT', message);
 }
 
 /**

@@ -1,5 +1,6 @@
+import { delegatorOf, planChild, prepareModels } from '../delegation/plan-child.ts';
+import { catchMusterError, errorMessage, MusterError } from '../../base/errors.ts';
 import { onAbort } from '../../base/async.ts';
-import { errorMessage, MusterError } from '../../base/errors.ts';
 import type { EngineDeps, ReuseOutcome } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { hasOnlyPrompt } from './can-reuse.ts';
@@ -12,7 +13,6 @@ import type { TaskSpec } from '../../protocol/task.ts';
 import { createPreviewAttachPort } from '../calls/attachment-ports.ts';
 import { isWithinCaps } from '../calls/execute-call.ts';
 import { decideNow } from '../permissions/judge.ts';
-import { planChild, prepareModels } from '../delegation/plan-child.ts';
 import { prefixHash } from '../prompt/prefix.ts';
 import { prepareCall, type CallingTask } from '../permissions/prepare-call.ts';
 import { recordedAgent } from '../delegation/create-task.ts';
@@ -136,13 +136,10 @@ class ReadRepetition {
     const { store } = this.deps;
     // An imported log is about other files, and its author could have written anything into it.
     if (store.isImported(id)) return 'was imported';
-    try {
-      const reader = new RecordedRunReader();
-      return store.scan(id, reader.add).length > 0 ? 'has a damaged log' : reader.run();
-    } catch (thrown) {
-      if (thrown instanceof MusterError) return 'does not exist any more';
-      throw thrown;
-    }
+    const reader = new RecordedRunReader();
+    const problems = catchMusterError(() => store.scan(id, reader.add));
+    if (problems instanceof MusterError) return 'does not exist any more';
+    return problems.length > 0 ? 'has a damaged log' : reader.run();
   }
 
   private async findDifference(call: RecordedCall, caller: CallingTask): Promise<string | null> {
@@ -198,11 +195,8 @@ class ReadRepetition {
       return 'made a call of Task that created no task';
     }
     const { deps } = this;
-    const { agent, cwd, model } = caller.spec;
-    await prepareModels(deps, agent, parsed.input);
-    const modeGrants = caller.permissions.modeGrants();
-    const by = { agent, cwd, model, rights: caller.permissions.rights, modeGrants };
-    const plan = planChild(deps, by, parsed.input);
+    await prepareModels(deps, caller.spec.agent, parsed.input);
+    const plan = planChild(deps, delegatorOf(caller), parsed.input);
     if (plan instanceof MusterError) return `has a child ${child} that can't be created now`;
     if (plan.agent.cache === false) return `has a child ${child} whose results are never reused`;
     const { prompt, tools, preloaded } = plan.setup;

@@ -78,9 +78,8 @@ export async function planRewind(
   const events = readFullLog(store, id);
   const now = foldEvents(events);
   if (now.spec.fanOut !== undefined) {
-    throw new UsageError(
-      `task ${id} is a run of a template, and no conversation: rewind one of its items`,
-    );
+    const message = `task ${id} is a run of a template, and no conversation: rewind one of its items`;
+    throw new UsageError(message);
   }
   const target = targetOf(events, wish, now);
   const then = foldEvents(events.filter(({ seq }) => seq <= target.to));
@@ -141,10 +140,8 @@ function rewindToUndo(events: readonly TaskEvent[], id: string): number {
     (event) => event.seq > last.seq && (event.type === 'task.started' || changesTask(event)),
   );
   if (continued === undefined) return last.seq;
-  throw new MusterError(
-    'CONFLICT',
-    `task ${id} has continued after that rewind (event ${continued.seq}): \`muster tasks rewind ${id} --to ${last.seq - 1}\` returns to before the rewind and drops everything since`,
-  );
+  const message = `task ${id} has continued after that rewind (event ${continued.seq}): \`muster tasks rewind ${id} --to ${last.seq - 1}\` returns to before the rewind and drops everything since`;
+  throw new MusterError('CONFLICT', message);
 }
 
 function changesTask(event: TaskEvent): boolean {

@@ -72,10 +72,8 @@ function rewoundEvent(
 
 function refusal({ task, refused }: RewindPlan): MusterError {
   const lines = refused.map(({ path, because }) => `\n  ${path} ${because}`);
-  return new MusterError(
-    'CONFLICT',
-    `task ${task} was not rewound and nothing was touched:${lines.join('')}`,
-  );
+  const message = `task ${task} was not rewound and nothing was touched:${lines.join('')}`;
+  return new MusterError('CONFLICT', message);
 }
 
 function notAsShown({ task }: RewindPlan): MusterError {

@@ -143,16 +143,12 @@ export class BackgroundShells {
     this.owner.signal.throwIfAborted();
     const missing = NEEDED_TOOLS.filter((tool) => !this.owner.view.has(tool));
     if (missing.length > 0) {
-      throw new MusterError(
-        'INVALID_PARAM',
-        `run_in_background: needs ${missing.join(' and ')}, which this task does not have (see its agent's tools and task_tool.enabled). Run the command in the foreground.`,
-      );
+      const message = `run_in_background: needs ${missing.join(' and ')}, which this task does not have (see its agent's tools and task_tool.enabled). Run the command in the foreground.`;
+      throw new MusterError('INVALID_PARAM', message);
     }
     if (this.running.size < MAX_SHELLS) return;
-    throw new MusterError(
-      'LIMIT_EXCEEDED',
-      `run_in_background: a task may have at most ${MAX_SHELLS} background shells at a time; end one with TaskStop first`,
-    );
+    const message = `run_in_background: a task may have at most ${MAX_SHELLS} background shells at a time; end one with TaskStop first`;
+    throw new MusterError('LIMIT_EXCEEDED', message);
   }
 
   /** Runs a shell from its start to its end. Never rejects: a failed start rejects `started`. */

@@ -1,3 +1,5 @@
+import { itemRequest } from '../fan-out/drive-items.ts';
+import { argumentsSchema, failedCall, ArgumentReader } from './argument-reader.ts';
 import { missingFields, parseBody, renderPrompt } from '../../agents/templates/render.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
@@ -13,7 +15,6 @@ import { receiptParts } from '../../receipts/receipt.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskArguments } from '../task/task-arguments.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
-import { ArgumentReader } from './argument-reader.ts';
 
 export interface RunTemplateInput {
   readonly template: string;
@@ -41,19 +42,15 @@ export function runTemplateTool(engine: EngineContext): Tool<RunTemplateInput> {
     replay: 'keyed',
     waits: () => true,
     description: `Run a template over items: a subagent each, in parallel. Gives a table; TaskOutput has each whole result. Templates: ${templateList(templates)}`,
-    inputSchema: {
-      type: 'object',
-      properties: {
-        template: { type: 'string' },
-        items: {
-          type: 'array',
-          maxItems: MAX_ITEMS,
-          description: 'Texts, or objects with the fields that the template names',
-          items: { type: ['string', 'object'] },
-        },
+    inputSchema: argumentsSchema(['template', 'items'], {
+      template: { type: 'string' },
+      items: {
+        type: 'array',
+        maxItems: MAX_ITEMS,
+        description: 'Texts, or objects with the fields that the template names',
+        items: { type: ['string', 'object'] },
       },
-      required: ['template', 'items'],
-    },
+    }),
     parse,
     describe: ({ template }) => {
       const found = findTemplate(template, templates);
@@ -114,9 +111,7 @@ async function runTemplate(
 ): Promise<ToolOutput> {
   const caller = requireCaller(engine, context);
   const inputs = itemInputs(input, templates);
-  if (inputs instanceof MusterError) {
-    return { text: `RunTemplate: ${inputs.message}`, error: inputs.code };
-  }
+  if (inputs instanceof MusterError) return failedCall('RunTemplate', inputs);
   const started: (string | MusterError)[] = [];
   for (const [index, item] of inputs.entries()) {
     // Started one after another, since each counts towards the limits of the next.
@@ -140,10 +135,8 @@ function itemInputs(
       name,
       templates.map((each) => each.name),
     );
-    return new MusterError(
-      'NOT_FOUND',
-      `template: there is no ${name}; valid: ${names.join(', ')}`,
-    );
+    const message = `template: there is no ${name}; valid: ${names.join(', ')}`;
+    return new MusterError('NOT_FOUND', message);
   }
   const { parts } = parseBody(template.body);
   const lacking = items.findIndex((item) => missingFields(parts, item).length > 0);
@@ -158,19 +151,10 @@ function itemInputs(
   );
 }
 
-function itemInput(
-  { name, agent, model, maxTurns }: TemplateDefinition,
-  prompt: string,
-): TaskArguments {
-  return {
-    prompt,
-    background: false,
-    params: { template: name },
-    templateName: name,
-    ...(agent === undefined ? {} : { subagentType: agent }),
-    ...(model === undefined ? {} : { model }),
-    ...(maxTurns === undefined ? {} : { maxTurns }),
-  };
+function itemInput(template: TemplateDefinition, prompt: string): TaskArguments {
+  const { name } = template;
+  const request = itemRequest(template, prompt);
+  return { ...request, background: false, params: { template: name }, templateName: name };
 }
 
 interface Row {

@@ -1,12 +1,12 @@
+import { argumentsSchema, failedCall, ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
+import { catchMusterError, MusterError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { fullResult, buildParentText } from '../results/result.ts';
 import { sleep } from '../../base/deadlines.ts';
 import { formatEndedReport, buildEndOutput, formatRunningReport } from '../results/task-report.ts';
 import { findVisibleTask, readTaskState } from '../delegation/visible-tasks.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
-import { ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
 import { readShellForTask } from './read-shell.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { byteLength } from '../../base/text.ts';
@@ -37,21 +37,17 @@ export function taskOutputTool(engine: EngineContext): Tool<TaskOutputInput> {
     waits: () => true,
     description:
       'Result or state of a subagent or background shell of yours. Waits for its end, at most `timeout` ms; with block false it answers at once. `offset` reads on in a long answer or output.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        task_id: { type: 'string' },
-        block: { type: 'boolean', description: 'default true' },
-        timeout: {
-          type: 'integer',
-          minimum: 0,
-          maximum: MAX_TIMEOUT_MS,
-          description: `ms, default ${DEFAULT_TIMEOUT_MS}`,
-        },
-        offset: { type: 'integer', minimum: 0 },
+    inputSchema: argumentsSchema(['task_id'], {
+      task_id: { type: 'string' },
+      block: { type: 'boolean', description: 'default true' },
+      timeout: {
+        type: 'integer',
+        minimum: 0,
+        maximum: MAX_TIMEOUT_MS,
+        description: `ms, default ${DEFAULT_TIMEOUT_MS}`,
       },
-      required: ['task_id'],
-    },
+      offset: { type: 'integer', minimum: 0 },
+    }),
     parse,
     run: (input, context) => readOutput(engine, input, context),
   };
@@ -66,11 +62,7 @@ function parse(value: JsonValue): ValidationResult<TaskOutputInput> {
   return args.result({
     taskId: args.text('task_id', 'the id of a task, or the beginning of one'),
     block: args.flag('block', true),
-    timeout: args.count('timeout', {
-      fallback: DEFAULT_TIMEOUT_MS,
-      min: 0,
-      max: MAX_TIMEOUT_MS,
-    }),
+    timeout: args.count('timeout', { fallback: DEFAULT_TIMEOUT_MS, min: 0, max: MAX_TIMEOUT_MS }),
     offset: args.count('offset', { fallback: null, min: 0, max: Number.MAX_SAFE_INTEGER }),
   });
 }
@@ -93,9 +85,7 @@ async function readOutput(
     return readOwnResult(deps.store, named, page);
   }
   const found = findVisibleTask(caller, running, { field: 'task_id', reference: input.taskId });
-  if (found instanceof MusterError) {
-    return { text: `TaskOutput: ${found.message}`, error: found.code };
-  }
+  if (found instanceof MusterError) return failedCall('TaskOutput', found);
   const waitMs = input.block ? input.timeout : 0;
   const wait = async (end: Promise<void> | undefined) => {
     if (end === undefined || waitMs === 0) return;
@@ -122,9 +112,7 @@ function readTask(
   { offset, reader }: { readonly offset: number; readonly reader: TaskState },
 ): ToolOutput {
   const state = readTaskState(engine, id);
-  if (state instanceof MusterError) {
-    return { text: `TaskOutput: ${state.message}`, error: state.code };
-  }
+  if (state instanceof MusterError) return failedCall('TaskOutput', state);
   if (state.end === null) {
     const { tools } = reader.spec;
     return { text: formatRunningReport(state, { now: engine.deps.clock.monotonic(), tools }) };
@@ -190,9 +178,14 @@ export async function readOwnResult(
   { offset, maxBytes: most, attach }: PageRequest,
 ): Promise<ToolOutput> {
   const name = `${task}#${seq}`;
-  const found = findEvent(store, { task, seq });
-  if (found instanceof MusterError) {
-    return { text: `TaskOutput: task_id: ${name}: ${found.message}`, error: found.code };
+  let found: TaskEvent | undefined;
+  const problem = catchMusterError(() =>
+    store.scan(task, (event) => {
+      if (event.seq === seq) found = event;
+    }),
+  );
+  if (problem instanceof MusterError) {
+    return { text: `TaskOutput: task_id: ${name}: ${problem.message}`, error: problem.code };
   }
   if (found?.type !== 'call.ended' && found?.type !== 'call.refused') {
     const text = `TaskOutput: task_id: ${name} is no result of a call of yours`;
@@ -210,23 +203,6 @@ export async function readOwnResult(
   if (next >= whole.length) return attachAgain(`${head}\n${text}`, attachments, attach);
   const rest = `[Cut at ${next} of ${whole.length} characters. The rest: TaskOutput(task_id: "${name}", offset: ${next})]`;
   return { text: `${head}\n${text}\n${rest}` };
-}
-
-/** Finds an event. Returns a MusterError if the log is gone or cannot be read. */
-function findEvent(
-  store: Pick<TaskStore, 'scan'>,
-  { task, seq }: EventReference,
-): TaskEvent | MusterError | undefined {
-  let found: TaskEvent | undefined;
-  try {
-    store.scan(task, (event) => {
-      if (event.seq === seq) found = event;
-    });
-  } catch (thrown) {
-    if (thrown instanceof MusterError) return thrown;
-    throw thrown;
-  }
-  return found;
 }
 
 /** Attaches the images and documents of a result again, as far as there is room for them. */

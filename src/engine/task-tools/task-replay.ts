@@ -1,3 +1,4 @@
+import { argumentsSchema, failedCall, ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
 import { steadyTime } from '../../protocol/state/steady-time.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
@@ -5,7 +6,6 @@ import { byteLength, formatDuration, truncate } from '../../base/text.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { findVisibleTask } from '../delegation/visible-tasks.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
-import { ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
 import { stripStamp } from '../../protocol/events/event-body.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 
@@ -28,20 +28,16 @@ export function taskReplayTool(engine: EngineContext): Tool<TaskReplayInput> {
     kind: 'meta',
     replay: 'pure',
     description: 'What a subagent of yours did: its events from number `from` on, a line each.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        task_id: { type: 'string' },
-        from: { type: 'integer', minimum: 0 },
-        limit: {
-          type: 'integer',
-          minimum: 1,
-          maximum: MAX_LIMIT,
-          description: `default ${DEFAULT_LIMIT}`,
-        },
+    inputSchema: argumentsSchema(['task_id'], {
+      task_id: { type: 'string' },
+      from: { type: 'integer', minimum: 0 },
+      limit: {
+        type: 'integer',
+        minimum: 1,
+        maximum: MAX_LIMIT,
+        description: `default ${DEFAULT_LIMIT}`,
       },
-      required: ['task_id'],
-    },
+    }),
     parse,
     run: (input, context) => replay(engine, input, context),
   };
@@ -66,9 +62,7 @@ async function replay(
     field: 'task_id',
     reference: input.taskId,
   });
-  if (found instanceof MusterError) {
-    return { text: `TaskReplay: ${found.message}`, error: found.code };
-  }
+  if (found instanceof MusterError) return failedCall('TaskReplay', found);
   const { id } = found;
   if (found.kind === 'shell') {
     const text = `TaskReplay: task_id: ${id} is a shell; TaskOutput reads it`;
@@ -78,7 +72,7 @@ async function replay(
     return { text: await readPage(engine, { ...input, taskId: id }, context) };
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
-    return { text: `TaskReplay: ${thrown.message}`, error: thrown.code };
+    return failedCall('TaskReplay', thrown);
   }
 }
 

@@ -1,4 +1,4 @@
-import { deferred, onAbort, type Deferred } from '../../base/async.ts';
+import { rejectOnAbort, deferred, type Deferred } from '../../base/async.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isMeantBy, type GrantScope, type OnAsk, type Question } from '../../protocol/question.ts';
 import type { Rights, PermissionRule, ModeGrant } from '../../protocol/permission.ts';
@@ -95,16 +95,10 @@ export class Inbox {
   async wait(asker: Asker, question: Question): Promise<void> {
     const changed = deferred<void>();
     const { turnSignal } = asker.cancellation;
-    const forget = onAbort(turnSignal, () => changed.reject(turnSignal.reason));
     // The entry stays while the caller decides again, so that the question can be answered meanwhile.
     this.waiting.set(question.id, { asker, question, changed });
     this.notifyListeners();
-    try {
-      await changed.promise;
-    } finally {
-      forget();
-      this.notifyListeners();
-    }
+    await rejectOnAbort(changed.promise, turnSignal).finally(() => this.notifyListeners());
   }
 
   /** Lets all waiting callers decide again, after rights have changed. */
@@ -136,10 +130,8 @@ export class Inbox {
     }
     if (second === undefined) return first[1];
     const ids = matches.map(([id]) => id).join(', ');
-    throw new MusterError(
-      'INVALID_PARAM',
-      `${prefix} is the beginning of several questions: ${ids}`,
-    );
+    const message = `${prefix} is the beginning of several questions: ${ids}`;
+    throw new MusterError('INVALID_PARAM', message);
   }
 
   private notifyListeners(): void {

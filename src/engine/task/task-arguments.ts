@@ -1,3 +1,4 @@
+import { definedFields } from '../../base/defined-fields.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ValidationResult } from '../../protocol/tool.ts';
@@ -96,13 +97,8 @@ export function parseTaskArguments(value: JsonValue): ValidationResult<TaskArgum
     input: {
       prompt,
       params: value,
-      ...(background === undefined ? {} : { background }),
-      ...(description === undefined ? {} : { description }),
-      ...(subagentType === undefined ? {} : { subagentType }),
-      ...(model === undefined ? {} : { model }),
-      ...(maxTurns === undefined ? {} : { maxTurns }),
-      ...(outputSchema === undefined ? {} : { outputSchema }),
-      ...(resume === undefined ? {} : { resume }),
+      ...definedFields({ background, description, subagentType, model, maxTurns }),
+      ...definedFields({ outputSchema, resume }),
       ...(context === null ? {} : { context }),
     },
   };

@@ -1,4 +1,4 @@
-import { deferred, onAbort } from '../../base/async.ts';
+import { rejectOnAbort, deferred } from '../../base/async.ts';
 import { errorInfo, type ErrorInfo } from '../../base/errors.ts';
 import type { AttachmentDetails } from '../../protocol/attachment.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
@@ -277,33 +277,21 @@ export class ChildRuns {
 
 /** Tracks the end of a task from the decision to the record in its log. */
 class EndTracker {
-  /** Resolves once the end is in the log, or is known not to get there. */
-  readonly written: Promise<void>;
   private readonly finished = deferred<void>();
-  private decided = false;
-  private unwritten: EndReason | null = null;
+  /** Resolves once the end is in the log, or is known not to get there. */
+  readonly written = this.finished.promise;
+  /** True when the loop has decided how the task ends: no request follows that could hold a new message. */
+  isDecided = false;
+  /** The end that the log did not take; null when there is none. */
+  lost: EndReason | null = null;
 
-  constructor() {
-    this.written = this.finished.promise;
-  }
-
-  /** Notes that the loop has decided how the task ends: no request follows that could hold a new message. */
   decide(): void {
-    this.decided = true;
-  }
-
-  get isDecided(): boolean {
-    return this.decided;
+    this.isDecided = true;
   }
 
   /** Notes that the log did not take the end, so that the parent is still told why. */
   recordLoss(error: ErrorInfo): void {
-    this.unwritten = { status: 'failed', error, because: error.message, by: null };
-  }
-
-  /** The end that the log did not take; null when there is none. */
-  get lost(): EndReason | null {
-    return this.unwritten;
+    this.lost = { status: 'failed', error, because: error.message, by: null };
   }
 
   /** Resolves `written`. */
@@ -343,8 +331,7 @@ export class Mailbox {
     const { signal } = this.parts;
     const waiting = deferred<void>();
     this.waiting = waiting;
-    const forget = onAbort(signal, () => waiting.reject(signal.reason));
-    await waiting.promise.finally(forget);
+    await rejectOnAbort(waiting.promise, signal);
   }
 }
 

@@ -57,10 +57,7 @@ export async function runTurn(
     const begun = startTurn(deps, run, { toolChoice, outputCap });
     const take = (finished: FinishedAnswer) =>
       recordAnswer(deps, run, begun, { ...finished, requestBudget });
-    return await requestWithRetries(deps, run, begun, {
-      requestBudget,
-      recordAnswer: take,
-    });
+    return await requestWithRetries(deps, run, begun, { requestBudget, recordAnswer: take });
   } finally {
     requestBudget.release();
   }

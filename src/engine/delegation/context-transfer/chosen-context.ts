@@ -47,10 +47,8 @@ export async function chosenContext(
   }
   const bytes = quotes.reduce((sum, { text }) => sum + byteLength(text), 0);
   if (bytes > MAX_TRANSFERRED_BYTES) {
-    return new MusterError(
-      'LIMIT_EXCEEDED',
-      `context: the limit handed_bytes = ${MAX_TRANSFERRED_BYTES} is reached (${bytes} needed). Name less, and let the subagent read the rest itself.`,
-    );
+    const message = `context: the limit handed_bytes = ${MAX_TRANSFERRED_BYTES} is reached (${bytes} needed). Name less, and let the subagent read the rest itself.`;
+    return new MusterError('LIMIT_EXCEEDED', message);
   }
   return {
     plan: request.plan,
@@ -134,9 +132,7 @@ function readTransferredResult(
       text,
       ...(next === null
         ? {}
-        : {
-            note: `[Cut at ${next} of ${result.length} characters. ${rest}]`,
-          }),
+        : { note: `[Cut at ${next} of ${result.length} characters. ${rest}]` }),
     },
   };
 }

@@ -122,10 +122,8 @@ function findModelError(caller: TaskRun, { model }: ChildPlan): MusterError | nu
   const own = modelName(caller.spec.model);
   const requested = modelName(model);
   if (requested === own) return null;
-  return new MusterError(
-    'INVALID_PARAM',
-    `model: means ${requested}, but context: inherit continues your conversation, which runs on ${own}. Leave model or context out.`,
-  );
+  const message = `model: means ${requested}, but context: inherit continues your conversation, which runs on ${own}. Leave model or context out.`;
+  return new MusterError('INVALID_PARAM', message);
 }
 
 /** Keeps the child's tools that are also in the parent's requests, in their order. */
@@ -187,9 +185,7 @@ function conversationToFork(caller: TaskRun): ForkedConversation {
 }
 
 /** Returns the blobs of attachments in messages, which the log has to name since the messages may be in a blob. */
-function attachedBlobs(messages: readonly Message[]): {
-  readonly blobs?: readonly string[];
-} {
+function attachedBlobs(messages: readonly Message[]): { readonly blobs?: readonly string[] } {
   const blobs = [...new Set(attachmentsOf(messages).map(({ blob }) => blob))];
   return blobs.length === 0 ? {} : { blobs };
 }
