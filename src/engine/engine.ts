@@ -21,7 +21,7 @@ import { reopenFailedItems, requireConversation } from './fan-out/remaining-item
 import { foldLog } from './task/fold-log.ts';
 import { runTask } from './loop/loop.ts';
 import { recoverTasks } from './delegation/recover-task.ts';
-import { resolveMentions, createUserMessage } from './prompt/mentions.ts';
+import { resolveMentions, createUserMessage } from './prompt/agent-types.ts';
 import { isBusy } from './loop/next-step.ts';
 import {
   outlineChild,
@@ -40,7 +40,7 @@ import {
   resumeRecoveredDescendant,
   type ResumedDescendant,
 } from './resume-descendant.ts';
-import { finishRewinds } from './rewind/finish-rewind.ts';
+import { finishRewinds } from './rewind/restore-file.ts';
 import {
   continueMessage,
   recordMaxRights,
@@ -284,7 +284,7 @@ export class Engine {
       readonly enclosed?: readonly QuotedItem[] | undefined;
     },
   ): TaskInput {
-    const mentions = resolveMentions(text, { agents: this.deps.agents, by: to });
+    const mentions = resolveMentions(text, this.deps.agents.agents(), to);
     for (const message of mentions.warnings) recorder.journal.record({ type: 'warning', message });
     return createUserMessage(text, mentions, enclosed);
   }

@@ -1,3 +1,4 @@
+import { definedFields } from '../base/defined-fields.ts';
 import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { selectLiveEvents } from '../protocol/events/rewound.ts';
@@ -12,7 +13,6 @@ import type { TaskState } from '../protocol/state/task-state.ts';
 import { stripStamp } from '../protocol/events/event-body.ts';
 import { runningShells } from '../protocol/state/owned-work.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
-import type { TaskInput } from '../protocol/input.ts';
 import { NO_USAGE } from '../protocol/model.ts';
 import { drawNonce } from '../protocol/outside-text.ts';
 import type { CallDetails } from '../protocol/tool.ts';
@@ -141,13 +141,8 @@ function lostWorkNotices(state: TaskState): readonly EventBody[] {
   const shells = runningShells(state).map((id) => `- Shell ${id}`);
   return [...tasks, ...shells].map((what): EventBody => {
     const text = `${what} ran when this conversation was branched off from another one, and stayed there. Its outcome is unknown: look before you start it again.`;
-    const input: TaskInput = {
-      id: newId(),
-      kind: 'result',
-      from: 'muster',
-      text,
-      nonce: drawNonce(text),
-    };
+    const nonce = drawNonce(text);
+    const input = { id: newId(), kind: 'result', from: 'muster', text, nonce } as const;
     return { type: 'input.queued', input };
   });
 }
@@ -202,7 +197,6 @@ function knowledgeOf({ read = [], changed = [], variables, skill }: CallDetails)
   const seen = [...read, ...written];
   return {
     ...(seen.length === 0 ? {} : { read: seen }),
-    ...(variables === undefined ? {} : { variables }),
-    ...(skill === undefined ? {} : { skill }),
+    ...definedFields({ variables, skill }),
   };
 }

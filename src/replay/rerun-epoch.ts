@@ -10,7 +10,7 @@ import type { TaskEvent } from '../protocol/events/event.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import type { AnyTool } from '../protocol/tool.ts';
-import type { Difference } from './difference.ts';
+import { type Difference, RerunLog } from './rerun-log.ts';
 import { type Epoch, type EpochStop, isExternalEvent } from './epochs.ts';
 import { idleDeps, type RerunSource } from './idle-deps.ts';
 import {
@@ -20,10 +20,10 @@ import {
   loggedReuse,
   loggedFlags,
   loggedOutputCap,
-} from './logged-calls.ts';
-import { LoggedModel, loggedModels } from './logged-model.ts';
+  LoggedModel,
+  loggedModels,
+} from './logged-model.ts';
 import { LoggedRun, LoggedTree } from './logged-run.ts';
-import { RerunLog } from './rerun-log.ts';
 import { setImmediate as settled } from 'node:timers/promises';
 
 /** The outcome of one try to rerun an epoch. */

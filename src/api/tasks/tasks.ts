@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { systemErrorCode, UsageError } from '../../base/errors.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
-import type { AnswerRequest } from '../../engine/questions/parse-answer.ts';
+import type { AnswerRequest } from '../../engine/questions/record-answer.ts';
 import { buildResultEnvelope } from '../../engine/results/result.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';

@@ -29,13 +29,13 @@ const CLEANUP_MS = 2_500;
 
 interface AllowedCall extends ReadyCall {
   readonly reach: FileAccess;
-  /** By which it runs. Absent: it runs no command. */
+  /** The decision that allows it. Absent for a call that was allowed before a crash. */
   readonly decision?: Decision;
-  /** In which it was allowed. Absent: it was before, and goes on. */
+  /** The mode in which it was allowed. Absent for a call that was allowed before a crash. */
   readonly mode?: PermissionMode;
 }
 
-/** Runs a call that was allowed, its intent written before and its outcome after. */
+/** Runs a call that was allowed. Writes its intent to the log before, and its outcome after. */
 export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<void> {
   const { call, tool } = ready;
   const mayHaveEffects = tool.replay !== 'pure';
@@ -44,13 +44,13 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   if (mayHaveEffects && tool.kind !== 'delegate') await run.journal.sync();
   const startedAt = deps.clock.monotonic();
   const output = await runTool(deps, run, ready);
-  // It has no outcome: whoever goes on with the task runs it again.
+  // The call has no outcome, so it runs again when the task is resumed.
   if (run.cancellation.isParked) throw run.cancellation.signal.reason;
   if (output.forced === true) run.cancellation.recordKill();
   const told = output.told ?? [];
   const noted = appendNotes(output.text, ready.notes);
   const text = cutToToolBytes(run.budget, fitOutput(noted, tool, spillOf(deps, run, call)));
-  // What it told first: a crash in the middle of the batch then makes the call be run again, and it tells.
+  // The withdrawal comes first: after a crash in the middle of the batch the call runs again and reports once more.
   run.journal.record(
     ...(told.length === 0 ? [] : [{ type: 'input.withdrawn', ids: told } as const]),
     {
@@ -72,7 +72,7 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   if (mayHaveEffects) await run.journal.sync();
 }
 
-/** Where the whole of a large output goes. */
+/** Returns the limits of an output, and the place for the full text of a large one. */
 function spillOf(
   { settings, store, redactBytes }: EngineDeps,
   { spec }: TaskRun,
@@ -88,13 +88,13 @@ function spillOf(
 const TIMED_OUT = Symbol('tool_seconds');
 
 /**
- * Runs a tool under the task's signal and `tool_seconds`. One that does not stop when told is given
- * up after a while: its outcome is an error, and the loop goes on. One that waits for others never is:
- * they give up their own tools, and their end is waited for.
+ * Runs a tool until it ends, the task is stopped or `tool_seconds` have passed. A tool that does not stop then is
+ * abandoned after a while: its outcome is an error, and the loop continues. A tool that waits for other tasks is never
+ * abandoned, since these tasks abandon their own tools.
  */
 async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<ToolOutput> {
   const { tool, input, call, reach } = ready;
-  // Told to stop while the intent was being written.
+  // The stop came while the intent was being written.
   if (run.cancellation.turnSignal.aborted) {
     return {
       text: `Not run: ${readStopOrder(run.cancellation.turnSignal).reason}.`,
@@ -146,9 +146,8 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
 }
 
 /**
- * Decides once more, when a call has written its intent and has got its turn at its files: a person may have set a
- * narrower mode meanwhile. Returns the refusal for the model, or null. A rerun does not decide, since the recorded
- * decision is given.
+ * Decides about a call once more when it has written its intent and holds the locks on its files, since a person may
+ * have set a narrower mode meanwhile. Returns the refusal for the model, or null. A rerun uses the logged decision.
  */
 function refuseStart({ decided }: EngineDeps, run: TaskRun, call: AllowedCall): string | null {
   if (decided !== undefined || call.mode === undefined) return null;
@@ -156,7 +155,7 @@ function refuseStart({ decided }: EngineDeps, run: TaskRun, call: AllowedCall): 
   return decideStart(call.tool.name, { allowedIn: call.mode, mode });
 }
 
-/** The real paths that a call was allowed to change. */
+/** Returns the real paths that a call was allowed to change. */
 function writesOf({ access, reach }: AllowedCall): readonly string[] {
   return (access?.writes ?? []).map((path) => reach.judged.get(path)?.real ?? path);
 }

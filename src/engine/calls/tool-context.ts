@@ -102,16 +102,8 @@ interface CommandSandboxOptions {
 }
 
 /** Creates the sandbox of one call. The rights of the task decide what the commands of the call may do. */
-export function createCommandSandbox(setup: CommandSandboxOptions): SandboxPort {
-  const {
-    sandbox,
-    variableNames: variables,
-    taskVariables: set = {},
-    taskId,
-    rights,
-    home,
-    decision,
-  } = setup;
+export function createCommandSandbox(options: CommandSandboxOptions): SandboxPort {
+  const { sandbox, variableNames, taskVariables = {}, taskId, rights, home, decision } = options;
   // Computed only when a command runs: most calls run none.
   const confinementOf = (): Confinement => ({
     access: rights.mode === 'plan' ? 'read-only' : (decision?.confinement ?? 'workspace'),
@@ -129,20 +121,12 @@ export function createCommandSandbox(setup: CommandSandboxOptions): SandboxPort 
       const { access, network } = confinement;
       const env = buildCommandEnvironment(readEnvironment(), {
         taskId,
-        extraNames: variables,
-        ...(access === 'workspace' ? { taskVariables: set } : {}),
+        extraNames: variableNames,
+        ...(access === 'workspace' ? { taskVariables } : {}),
         git: { access, confined: on },
         network: network || !on,
       });
-      if (!on)
-        return {
-          file,
-          args,
-          env,
-          held: null,
-          settle: settleNothing,
-          release: () => {},
-        };
+      if (!on) return { file, args, env, held: null, settle: settleNothing, release: () => {} };
       // A command that may only read must not reach a server of the same task that may write.
       const loopback = access === 'workspace' ? { loopback: taskId } : {};
       const leave = serves && access === 'workspace' ? await sandbox.useLoopback(taskId) : null;

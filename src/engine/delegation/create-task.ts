@@ -1,3 +1,4 @@
+import { definedFields } from '../../base/defined-fields.ts';
 import type { TaskSource, TaskLimits, TaskSpec } from '../../protocol/task.ts';
 import { type JsonObject, isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -13,7 +14,7 @@ import type { ChildPlan, TransferredContext } from './plan-child.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import { flagGrantEvents } from '../task/inbox.ts';
 import { openJournal } from '../task/journal.ts';
-import { resolveMentions } from '../prompt/mentions.ts';
+import { resolveMentions } from '../prompt/agent-types.ts';
 import { describeAnswerForm, formatTaskLine } from '../prompt/prompt.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import { TaskRun } from '../task/task-run.ts';
@@ -49,7 +50,7 @@ interface TaskPlan extends TaskRequest {
   readonly background: boolean;
   /** Names of the skills whose instructions make up the prompt. Default: none. */
   readonly skills?: readonly string[];
-  /** The context that it gets in addition to its prompt. Absent: none. */
+  /** The context that it gets in addition to its prompt. Default: none. */
   readonly transferred?: Pick<TransferredContext, 'initialContext' | 'forked' | 'summarized'>;
   /** The template run of a root that is not a conversation. */
   readonly fanOut?: FanOut;
@@ -75,10 +76,8 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
   const shared = transferred?.forked?.prefix ?? prefixes.get(prompt, tools);
   const names = tools.map((tool) => tool.name);
   const by = { agent: plan.agent, tools: names };
-  const { mentions, warnings } = resolveMentions(plan.personText ?? '', {
-    agents: deps.agents,
-    by,
-  });
+  const agents = deps.agents.agents();
+  const { mentions, warnings } = resolveMentions(plan.personText ?? '', agents, by);
   const spec: TaskSpec = {
     id,
     root: parent?.run.spec.root ?? id,
@@ -107,8 +106,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     ...(skills.length === 0 ? {} : { skills }),
     background,
     source: plan.source,
-    ...(plan.fanOut === undefined ? {} : { fanOut: plan.fanOut }),
-    ...(plan.outputSchema === undefined ? {} : { outputSchema: plan.outputSchema }),
+    ...definedFields({ fanOut: plan.fanOut, outputSchema: plan.outputSchema }),
     params: plan.params,
   };
   // The parent's event goes first: a crash in between leaves a child without a log, never a log

@@ -9,7 +9,7 @@ import { recordLostChild, knownDescendants } from './deliver-end.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { recoverTasks } from './recover-task.ts';
 import { findVisibleTask } from './visible-tasks.ts';
-import { finishRewinds } from '../rewind/finish-rewind.ts';
+import { finishRewinds } from '../rewind/restore-file.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import { recordedDelegationKey, repeatedDelegationError } from './check-repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';

@@ -33,10 +33,6 @@ export interface Reservation {
   settle(used: Expense): void;
 }
 
-export type ReserveResult =
-  | { readonly ok: true; readonly reservation: Reservation }
-  | { readonly ok: false; readonly hit: LimitHit };
-
 /** The known needs of a request before it is sent. */
 export interface RequestNeed {
   /** The most that it can take without its answer. */
@@ -116,13 +112,15 @@ export class Budget {
     expense: Expense,
     signal: AbortSignal,
     onWait: () => void = () => {},
-  ): Promise<ReserveResult> {
+  ): Promise<RequestReservation> {
     for (;;) {
       const hit = this.findExceededCap(expense);
       if (hit !== null) return { ok: false, hit };
       const { chain } = this;
       const full = chain.find((budget) => budget.hitBy(expense, budget.reserved) !== null);
-      if (full === undefined) return { ok: true, reservation: Budget.hold(chain, expense) };
+      if (full === undefined) {
+        return { ok: true, reservation: Budget.hold(chain, expense), outputCap: null };
+      }
       onWait();
       await full.nextChange(signal);
     }

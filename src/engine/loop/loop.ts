@@ -31,8 +31,7 @@ import { fallbackEvents, findFallback } from '../turn/fallback.ts';
 import { canReuseResult } from '../reuse/can-reuse.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { runTurn } from '../turn/turn.ts';
-import { wallCaps } from '../turn/turn-notices.ts';
+import { runTurn, wallCaps } from '../turn/turn.ts';
 
 /** Ends of children within this time of each other are reported to their parent together. */
 const GATHER_MS = 50;

@@ -208,10 +208,8 @@ function decideAfterCallAsText(state: TaskState, { text }: Answer): MalformedRes
   if (callsAsText === 0) return null;
   const call = findTextCall(text, state.spec.tools);
   if (callsAsText >= MAX_CALLS_AS_TEXT) {
-    return {
-      kind: 'end',
-      ending: endings.endWithCallsAsText(state, callsAsText, call?.form ?? null),
-    };
+    const ending = endings.endWithCallsAsText(state, callsAsText, call?.form ?? null);
+    return { kind: 'end', ending };
   }
   const id = `fault-${state.turns}`;
   if (state.conversation.inputIds.has(id)) return null;

@@ -1,5 +1,6 @@
 import { NO_ACCESS, type Decision, type Rights } from '../../protocol/permission.ts';
-import { isInside, type ResolvedCall, type CallPath } from '../../policy/call.ts';
+import { type ResolvedCall, type CallPath } from '../../policy/call.ts';
+import { isInside } from '../../base/path-inside.ts';
 import { decide, needsShellParser } from '../../policy/decide.ts';
 import type { DecisionContext } from '../../policy/decision-input.ts';
 import { addModeToGrant } from '../../policy/mode-grants.ts';
@@ -17,17 +18,16 @@ import type { CallingTask } from './prepare-call.ts';
 
 export interface Judgement {
   readonly allowed: boolean;
-  /** Where the call may open files: in the task's roots, and what was allowed beyond them. */
+  /** The files that the call may open: those in the task's roots, and those allowed outside of them. */
   readonly reach: FileAccess;
   readonly decision: Decision;
-  /** What the model reads when it is not allowed. */
+  /** The text for the model if the call is not allowed. */
   readonly refusal: string;
 }
 
 /**
- * Whether a call may run, decided the moment before it would: paths are resolved now, and a person
- * is asked where there is one. What comes of asking is judged like everything else: with the paths, rules
- * and rights as they are by then.
+ * Decides whether a call may run, right before it would: paths are resolved now, and a person is asked if there is
+ * one. After an answer the call is decided about again, with the paths, rules and rights as they are by then.
  */
 export async function judge(
   deps: EngineDeps,
@@ -48,7 +48,7 @@ export async function judge(
   }
 }
 
-/** What is decided about a call as everything is at this moment; nobody is asked. */
+/** Decides about a call by the present paths, rules and rights, without asking anybody. */
 export async function decideNow(deps: EngineDeps, run: CallingTask, ready: ReadyCall) {
   const rights = withGrants(deps, run);
   const described = judgedCall(deps, run, ready);
@@ -79,7 +79,7 @@ export async function decideNow(deps: EngineDeps, run: CallingTask, ready: Ready
   return { call, decision, reach: fileAccess(call, { rights, home, stateDirectories }) };
 }
 
-/** Its rights with what the user has allowed since: to it, to a task above it, or once and for all. */
+/** Returns the rights of a task with what the user has allowed since to it, to a task above it, or permanently. */
 function withGrants({ inbox }: EngineDeps, run: CallingTask): Rights {
   const { rights } = run.permissions;
   const standing = inbox.standingRules?.rules(workingDirectory(rights)) ?? [];
@@ -94,7 +94,7 @@ function judgedCall(deps: EngineDeps, run: CallingTask, { tool, access }: ReadyC
   const place = { roots, home: deps.home };
   const resolve = (asked: string): CallPath => {
     const { exists, real, inside, problem } = resolveInRoots(asked, roots);
-    // A loop leads nowhere, so it leads out of no root: the tool, which can't open it, says what it is.
+    // A loop of links leads out of no root. The tool can't open it and reports it.
     const leadsNowhere = problem === 'link_loop' && roots.some((root) => isInside(root, asked));
     const isNew = !exists && problem === undefined;
     return { asked, real, insideRoots: inside || leadsNowhere, ...(isNew ? { isNew } : {}) };
@@ -113,7 +113,7 @@ function judgedCall(deps: EngineDeps, run: CallingTask, { tool, access }: ReadyC
   const described = access ?? NO_ACCESS;
   return {
     tool: tool.name,
-    // What a tool can't tell of itself is judged as the worst that it could be.
+    // If a tool can't tell its access, the call is treated as a command.
     kind: access === null ? 'execute' : tool.kind,
     access: {
       ...described,

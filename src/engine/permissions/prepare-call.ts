@@ -9,7 +9,7 @@ import type { CallerPermissions } from '../task/task-permissions.ts';
 import { unescapeTags } from '../../base/control-tags.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 
-/** Names, arguments and access of a call: everything that can be known before it is judged. */
+/** Reads the tool, the arguments and the access of a call: everything that is known before it is decided about. */
 export function prepareCall(
   run: Pick<TaskRun, 'spec' | 'state' | 'view'>,
   asked: ToolCallPart,
@@ -51,12 +51,12 @@ const NO_JSON = 'the arguments are not valid JSON. Send them again, whole.';
 const CUT =
   'this call was cut off at your output limit and did not run. Send less at once: a long text in several calls, one part each.';
 
-/** The last call of an answer that the model's output limit ended. */
+/** Returns true for the last call of an answer that the model's output limit ended. */
 function isCut({ state }: Pick<TaskRun, 'state'>, { id }: ToolCallPart): boolean {
   return state.answer?.reason === 'length' && state.conversation.openCalls.at(-1)?.id === id;
 }
 
-/** Such a call needs no slot, and is not ended for having taken long. */
+/** Returns true if a call waits for other tasks. Such a call needs no slot and has no time limit. */
 export function waitsForOthers({ tool, input }: ReadyCall): boolean {
   return tool.waits?.(input) ?? false;
 }
@@ -77,9 +77,8 @@ export interface CallingTask extends Pick<TaskRun, 'spec' | 'state' | 'view'> {
 }
 
 /**
- * A call as its model meant it: what it copies from outside text holds the marks that stood in its
- * request and not in the file, so they are taken out where files, searches and commands are named. Words
- * for other agents keep them: there they have work to do.
+ * Removes the marks of escaped tags from the arguments of a call. A model copies them from the outside text in its
+ * request, but they are not in the file. Texts for other agents keep the marks, which are needed there.
  */
 function unescapeArguments(call: ToolCallPart, { kind }: Pick<AnyTool, 'kind'>): ToolCallPart {
   if (kind !== 'read' && kind !== 'edit' && kind !== 'execute') return call;
@@ -87,7 +86,7 @@ function unescapeArguments(call: ToolCallPart, { kind }: Pick<AnyTool, 'kind'>):
   return input === call.input ? call : { ...call, input };
 }
 
-/** The same value where there is no mark in it. */
+/** Removes the marks from a value. Returns the same value if it has none. */
 function withoutMarks(value: JsonValue): JsonValue {
   if (typeof value === 'string') return unescapeTags(value);
   if (isJsonObject(value)) {

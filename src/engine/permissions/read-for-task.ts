@@ -6,11 +6,11 @@ import type { EngineDeps } from '../task/deps.ts';
 import { decideNow } from './judge.ts';
 import { prepareCall, type CallingTask } from './prepare-call.ts';
 
-/** Bytes of one file; of a longer one its beginning, with where to read on. */
+/** Maximum size of one file, in bytes. A longer file is cut, with a note on how to read on. */
 const FILE_BYTES = 65_536;
 
 interface FileForTask {
-  /** As Read gives it. */
+  /** The text that Read gives. */
   readonly text: string;
   readonly read: readonly FileSeen[];
   readonly attachments: readonly Attachment[];
@@ -19,14 +19,14 @@ interface FileForTask {
 interface FileRequest {
   readonly path: string;
   readonly attach: AttachPort;
-  /** Says it to whoever wants the file. */
+  /** Formats the refusal for the reader of the file. */
   readonly refusal: (decision: Decision) => string;
   readonly signal: AbortSignal;
 }
 
 /**
- * A file as a task's own Read would give it, judged by its rights, whatever tools it has: a list of tools is
- * a choice. Nobody is asked: what a person would have to allow is refused.
+ * Reads a file as a task's own Read would, by the rights of the task and whatever tools it has, since a list of tools
+ * is a choice. Nobody is asked: a file that a person would have to allow is refused.
  */
 export async function readForTask(
   deps: EngineDeps,
@@ -65,7 +65,7 @@ const KEEPS_NOTHING: FileMemory = {
   acceptRemoval: () => false,
 };
 
-/** The ports of a call that is made to see whether it reads the same: it can do nothing else, and leaves nothing. */
+/** Creates the ports of a call that may only read and that leaves no trace. */
 export function readingContext(
   { clock, settings }: Pick<EngineDeps, 'clock' | 'settings'>,
   { spec }: Pick<CallingTask, 'spec'>,

@@ -216,10 +216,9 @@ const UNGRANTED: ReadonlySet<string> = new Set([
 const NO_ISOLATION = 'Muster does not offer it yet; the task works in the directory of its parent.';
 
 /**
- * Lists what a definition asks for by name and its task does not get: tools that nobody knows, that are not here or that its
- * rights take away, and an isolation. A tool that the definition itself denies is not asked for. Nobody is
- * told that a definition of the package names a tool that is yet to come, or that its tasks do not delegate
- * at the greatest depth.
+ * Lists what a definition asks for by name and its task does not get: tools that are unknown, missing or removed by its
+ * rights, and an isolation. A tool that the definition itself denies is not asked for. Built-in definitions may name
+ * tools that are still to come, and their tasks may be too deep to delegate, so that is not listed.
  *
  * @param dropped what the tool view of the task left out
  */
@@ -246,7 +245,7 @@ function problemRequest(code: string, name: string, message: string): UnmetReque
 
 const UNKNOWN = 'No tool of that name is known.';
 
-/** Rules that only deny and ask: one that names no tool would be missed without a word. */
+/** Lists the rules of a definition that can't be read. They only deny and ask, so nobody would notice that they are missing. */
 function unreadableRules({ name, rules }: AgentDefinition): readonly UnmetRequest[] {
   if (rules === undefined) return [];
   const source = { kind: 'definition', where: `agent ${name}` } as const;
@@ -264,7 +263,7 @@ function asksByName({ tools, delegatesTo = [], origin }: AgentDefinition, name: 
   return tools.mode === 'allow' && tools.names.includes(name);
 }
 
-/** The isolation that a definition asks for: that field does nothing yet. */
+/** Returns the isolation that a definition asks for, which has no effect yet. */
 export function findIsolationRequest({
   extra,
 }: Pick<AgentDefinition, 'extra'>): readonly UnmetRequest[] {

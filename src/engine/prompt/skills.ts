@@ -10,7 +10,7 @@ import {
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import { isInside } from '../../sys/files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
 import type { EngineDeps, SkillSource } from '../task/deps.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { findSkill } from '../../agents/skills/find-skill.ts';

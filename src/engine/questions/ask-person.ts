@@ -119,7 +119,7 @@ function askingTask(run: TaskRun): AskingTask {
   };
 }
 
-/** A rule that was given meanwhile lets it run: whoever was to answer need not. */
+/** Closes the open question about a call that a new rule allows. */
 export function closeQuestion(run: TaskRun, { call }: ReadyCall): void {
   const known = run.state.questions.get(call.id);
   if (known?.question.kind !== 'permission' || known.answer !== null) return;
@@ -175,7 +175,7 @@ function editsOf({ tool, input }: ReadyCall, run: TaskRun): readonly ProposedEdi
   return tool.proposes?.(input, { cwd: run.spec.cwd }) ?? [];
 }
 
-/** Whether a person would not see all that runs, since secrets are redacted before they see it. */
+/** Returns true if a person would not see all that runs, since secrets are redacted before. */
 function isPartlyHidden(deps: EngineDeps, run: TaskRun, asked: AskedCall): boolean {
   const { redact } = deps;
   const subject = questionSubject(questionOf(deps, run, asked, ''));

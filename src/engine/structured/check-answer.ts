@@ -54,24 +54,20 @@ export function decideAfterCheck(
   verdict: SchemaCheckResult,
 ): SchemaCheckStep {
   switch (verdict.kind) {
-    case 'valid':
-      return {
-        kind: 'end',
-        ending: { ...endings.endCompleted(answer), structured: verdict.value },
-      };
-    case 'unchecked':
-      return {
-        kind: 'end',
-        ending: endings.endFailedBySchema(state, uncheckedAnswerError(verdict.reason)),
-      };
+    case 'valid': {
+      const ending = { ...endings.endCompleted(answer), structured: verdict.value };
+      return { kind: 'end', ending };
+    }
+    case 'unchecked': {
+      const ending = endings.endFailedBySchema(state, uncheckedAnswerError(verdict.reason));
+      return { kind: 'end', ending };
+    }
     case 'invalid': {
       const { findings } = verdict;
       const told = countRepairRequests(state);
       if (told + 1 >= MAX_ANSWERS) {
-        return {
-          kind: 'end',
-          ending: endings.endFailedBySchema(state, invalidAnswersError(findings)),
-        };
+        const ending = endings.endFailedBySchema(state, invalidAnswersError(findings));
+        return { kind: 'end', ending };
       }
       return { kind: 'tell', id: repairId(state, told + 1), text: repairText(told + 1, findings) };
     }
@@ -140,7 +136,7 @@ export async function addStructuredResult(
   }
 }
 
-/** Objects and lists within each other. */
+/** Maximum nesting of objects and lists. */
 const MOST_LEVELS = 200;
 const REASON_LENGTH = 200;
 
@@ -149,9 +145,8 @@ type AnswerJson =
   | { readonly ok: false; readonly why: string };
 
 /**
- * The JSON that an answer is: the whole of it; else what its one block fenced as `json` holds, or its one
- * fenced block where none says so. Nothing else is looked for: what an answer quotes in passing is not
- * its result.
+ * Parses the JSON in an answer: the full answer, or else its only block that is fenced as `json`, or else its only
+ * fenced block. Nothing else is looked for, since JSON that an answer quotes in passing is not its result.
  */
 export function parseAnswerJson(answer: string): AnswerJson {
   const whole = parse(answer);
@@ -187,12 +182,12 @@ function parse(text: string): AnswerJson {
 }
 
 interface FencedBlock {
-  /** The word behind the opening fence, lower case; empty: none. */
+  /** The language after the opening fence in lower case, or empty. */
   readonly language: string;
   readonly text: string;
 }
 
-/** A line of JSON is never a fence, so a block of it ends where it seems to. */
+/** Finds the fenced blocks. A line of JSON is never a fence, so a block ends at the first closing fence. */
 function fencedBlocks(text: string): readonly FencedBlock[] {
   const blocks: FencedBlock[] = [];
   let open: { readonly language: string; readonly lines: string[] } | null = null;

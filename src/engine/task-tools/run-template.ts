@@ -58,7 +58,7 @@ export function runTemplateTool(engine: EngineContext): Tool<RunTemplateInput> {
       const [agent, ...agentWords] = calledAgentNames(engine, itemInput(found, ''));
       return agent === undefined ? NO_ACCESS : { ...NO_ACCESS, agent, agentWords };
     },
-    run: (input, context) => runTemplate(engine, templates, { input, context }),
+    run: (input, context) => runTemplate(engine, input, context),
   };
 }
 
@@ -99,18 +99,13 @@ function itemsIn(value: JsonValue | undefined): readonly TemplateItem[] | undefi
   return items.length === value.length ? items : undefined;
 }
 
-interface TemplateCall {
-  readonly input: RunTemplateInput;
-  readonly context: ToolContext;
-}
-
 async function runTemplate(
   engine: EngineContext,
-  templates: readonly TemplateDefinition[],
-  { input, context }: TemplateCall,
+  input: RunTemplateInput,
+  context: ToolContext,
 ): Promise<ToolOutput> {
   const caller = requireCaller(engine, context);
-  const inputs = itemInputs(input, templates);
+  const inputs = itemInputs(input, engine.deps.templates ?? []);
   if (inputs instanceof MusterError) return failedCall('RunTemplate', inputs);
   const started: (string | MusterError)[] = [];
   for (const [index, item] of inputs.entries()) {

@@ -145,8 +145,8 @@ export interface SummaryText {
 }
 
 /**
- * The summaries by conversation. Null: the task that requested it was stopped or had no budget, and the next task
- * requests it again.
+ * The summaries by conversation. A summary is null if the task that requested it was stopped or had no budget; then
+ * the next task requests it again.
  */
 type SharedSummaries = Map<string, Promise<SummaryText | null>>;
 

@@ -100,23 +100,17 @@ export class RequestBudget {
   async reserve(): Promise<BudgetShortfall | null> {
     const { run, need } = this;
     this.release();
+    const { turnSignal } = run.cancellation;
     const giveSlot = () => run.slot.release();
-    if (need === null) {
-      const reserved = await run.budget.reserve(
-        this.least(),
-        run.cancellation.turnSignal,
-        giveSlot,
-      );
-      if (!reserved.ok) return { hit: reserved.hit, fitsLowered: false };
-      this.sentWith ??= { cap: null };
-      this.reservation = reserved.reservation;
-      return null;
-    }
-    const asked = this.sentWith === undefined ? need : repeatNeed(need, this.sentWith.cap);
-    const reserved = await run.budget.reserveRequest(asked, run.cancellation.turnSignal, giveSlot);
+    const asked =
+      need === null || this.sentWith === undefined ? need : repeatNeed(need, this.sentWith.cap);
+    const reserved =
+      asked === null
+        ? await run.budget.reserve(this.least(), turnSignal, giveSlot)
+        : await run.budget.reserveRequest(asked, turnSignal, giveSlot);
     if (!reserved.ok) {
-      const fitsLowered =
-        asked !== need && run.budget.findExceededCap(minimumExpense(need)) === null;
+      const mayLower = need !== null && asked !== need;
+      const fitsLowered = mayLower && run.budget.findExceededCap(minimumExpense(need)) === null;
       return { hit: reserved.hit, fitsLowered };
     }
     this.sentWith ??= { cap: reserved.outputCap };

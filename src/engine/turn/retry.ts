@@ -111,7 +111,7 @@ export function estimateRateLimitWait({ retryAfterMs }: ModelFailure, inARow: nu
 
 /**
  * Returns how long the next try of a request has to wait because of its provider: as the server states, or as
- * rate limits without a stated time are waited for. Null: the provider asks for no wait.
+ * rate limits without a stated time are waited for. Returns null if the provider asks for no wait.
  *
  * @param inARow rate-limit answers to the same request, one after another, this one counted
  */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findDueNotices } from '../../../src/engine/turn/turn-notices.ts';
+import { findDueNotices } from '../../../src/engine/turn/turn.ts';
 
 const MAX = { limit: 'max_turns', value: 10 };
 const none = new Set<string>();

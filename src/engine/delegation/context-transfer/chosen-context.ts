@@ -16,7 +16,7 @@ import {
   formatInitialContext,
   MAX_TRANSFERRED_BYTES,
   type QuotedText,
-} from '../../compaction/last-turns.ts';
+} from '../../compaction/compaction-texts.ts';
 import { explainRefusal } from '../../../policy/explain-refusal.ts';
 
 const LEAD =

@@ -2,7 +2,7 @@ import { MusterError } from '../../../base/errors.ts';
 import type { EngineContext } from '../engine-context.ts';
 import { chosenContext } from './chosen-context.ts';
 import type { TransferredContext, TransferRequest, ChildPlan } from '../plan-child.ts';
-import { quoteLastTurns } from '../../compaction/last-turns.ts';
+import { quoteLastTurns, TRANSFER_SUMMARY_PROMPT } from '../../compaction/compaction-texts.ts';
 import {
   estimatePrompt,
   inputToReserve,
@@ -20,7 +20,6 @@ import {
   type Message,
   type ToolMessage,
 } from '../../../protocol/message.ts';
-import { TRANSFER_SUMMARY_PROMPT } from '../../compaction/compaction-texts.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import { modelName } from '../../../protocol/model.ts';
 import { findUnusableReason, type AgentSetup } from '../../prompt/prepare-agent.ts';
