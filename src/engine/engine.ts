@@ -1,3 +1,9 @@
+import {
+  openToResume,
+  continueMessage,
+  recordResume,
+  startActivations,
+} from './delegation/resume-child.ts';
 import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { QuotedItem } from '../protocol/quoted-item.ts';
@@ -20,7 +26,6 @@ import { driveItems, startFanOut, type FanOutRequest } from './fan-out/drive-ite
 import { reopenFailedItems, requireConversation } from './fan-out/remaining-items.ts';
 import { foldLog } from './task/fold-log.ts';
 import { runTask } from './loop/loop.ts';
-import { recoverTasks } from './delegation/recover-task.ts';
 import { resolveMentions, createUserMessage } from './prompt/agent-types.ts';
 import { isBusy } from './loop/next-step.ts';
 import {
@@ -40,13 +45,6 @@ import {
   resumeRecoveredDescendant,
   type ResumedDescendant,
 } from './resume-descendant.ts';
-import { finishRewinds } from './rewind/restore-file.ts';
-import {
-  continueMessage,
-  recordMaxRights,
-  recordResume,
-  startActivations,
-} from './delegation/resume-child.ts';
 import { RunningTasks } from './task/running-tasks.ts';
 import { changeMode } from './questions/set-mode.ts';
 import { stopOrder, type StopOrder } from './task/stop-order.ts';
@@ -128,13 +126,8 @@ export class Engine {
     const decision = decideDelegation(deps, by.rights, plan.agent);
     const fallbacks = deps.models.fallbacks?.(plan.model, plan.agent) ?? [];
     const reusesResults = plan.agent.cache ?? deps.settings.reusesResults;
-    return {
-      ...plan,
-      decision,
-      fallbacks,
-      reusesResults,
-      prefix: prefixes.get(prompt, tools).prefix,
-    };
+    const { prefix } = prefixes.get(prompt, tools);
+    return { ...plan, decision, fallbacks, reusesResults, prefix };
   }
 
   /**
@@ -143,49 +136,36 @@ export class Engine {
    * question is already answered; `INVALID_PARAM` if the answer does not fit the question.
    */
   async resume(id: string, request: ResumeOptions): Promise<TaskRun> {
-    const opened = recoverTasks(this.context, id, { tree: null, parent: null });
-    const [top, ...descendantToResume] = opened;
-    const {
-      prompt,
-      enclosed,
-      keepsParked = false,
-      answer,
-      retryFailed = false,
-      below,
-      ...terms
-    } = request;
-    try {
-      if (below !== undefined) requireDescendant(top, below.id);
-      await finishRewinds(this.deps.store, opened);
-      if (prompt !== null) requireConversation(top);
-      if (request.compacts !== undefined) await assertCompactable(this.deps, top);
-      if (retryFailed) reopenFailedItems(top);
-      const isAsking = opened.some(({ state }) => openQuestions(state).length > 0);
-      if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
-      if (answer !== undefined) answerRecordedQuestion(opened, answer, this.deps.inbox);
-      const message =
-        prompt === null
-          ? null
-          : this.personInput(prompt, { to: top.spec, recorder: top, enclosed });
-      recordResume(this.deps, top, {
-        ...terms,
-        by: 'user',
-        callId: null,
-        message,
-        isToldToGoOn: below === undefined,
-        maxRights: request.maxRights(top.spec.rights),
-      });
-      for (const run of descendantToResume)
-        recordMaxRights(run, run.parent?.permissions.rights ?? top.permissions.rights);
-      if (below !== undefined)
+    const { prompt, enclosed, keepsParked, answer, retryFailed, below, ...terms } = request;
+    const opened = await openToResume(this.context, id, {
+      position: { tree: null, parent: null },
+      record: async (tasks) => {
+        const [top] = tasks;
+        if (below !== undefined) requireDescendant(top, below.id);
+        if (prompt !== null) requireConversation(top);
+        if (request.compacts !== undefined) await assertCompactable(this.deps, top);
+        if (retryFailed) reopenFailedItems(top);
+        const isAsking = tasks.some(({ state }) => openQuestions(state).length > 0);
+        if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
+        if (answer !== undefined) answerRecordedQuestion(tasks, answer, this.deps.inbox);
+        const message =
+          prompt === null
+            ? null
+            : this.personInput(prompt, { to: top.spec, recorder: top, enclosed });
+        recordResume(this.deps, top, {
+          ...terms,
+          by: 'user',
+          callId: null,
+          message,
+          isToldToGoOn: below === undefined,
+          maxRights: request.maxRights(top.spec.rights),
+        });
+        if (below === undefined) return;
         await resumeRecoveredDescendant(this.context, top, this.below(below, top));
-    } catch (thrown) {
-      // A task that is open and never runs would be waited for forever.
-      for (const run of opened) run.close();
-      throw thrown;
-    }
+      },
+    });
     await startActivations(this.context, opened);
-    return top;
+    return opened[0];
   }
 
   /** Returns a task that runs in this process, by its full id. */
@@ -298,10 +278,8 @@ export class Engine {
   /** Returns the result of a task, with the paths of its files. */
   result(run: TaskRun): ResultEnvelope {
     const { store } = this.deps;
-    const paths = {
-      transcript: store.logPath(run.spec.id),
-      outputFile: store.outputPath(run.spec.id),
-    };
+    const { id } = run.spec;
+    const paths = { transcript: store.logPath(id), outputFile: store.outputPath(id) };
     const questions = run.tree.parkedOn.map(({ question }) => question);
     return buildResultEnvelope(run.outcome(), paths, questions);
   }

@@ -65,12 +65,10 @@ export async function createBranch(
   const imported = store.importedUpTo(id) ?? -1;
   const log = store.create(specOf(store, branch, { state, point }));
   try {
-    const grants = branchedEvents(kept, { trustsGrants: imported < 0 });
-    log.append([
-      ...grants,
-      ...lostWorkNotices(state),
-      { type: 'task.resumed', by: 'user', callId: null },
-    ]);
+    // The grants in an imported log were not given on this machine.
+    const copied = branchedEvents(kept).filter((body) => imported < 0 || !isGrant(body));
+    const resumed = { type: 'task.resumed', by: 'user', callId: null } as const;
+    log.append([...copied, ...lostWorkNotices(state), resumed]);
     await log.sync();
   } catch (thrown) {
     log.close();
@@ -112,23 +110,12 @@ function prefixOf(store: TaskStore, spec: TaskSpec): string {
   return store.putBlob(JSON.stringify(requestPrefix(shared, spec)), { redact: false });
 }
 
-interface Branched {
-  /** True if the grants in the log were given by people on this machine. */
-  readonly trustsGrants: boolean;
-}
-
 /**
  * Copies the events of a log for a branch: the conversation, the known files and the terms. Costs, changes and
  * started work stay with the task that made them.
  */
-function branchedEvents(
-  events: readonly TaskEvent[],
-  { trustsGrants }: Branched,
-): readonly EventBody[] {
-  return events.flatMap((event) => {
-    const body = branched(stripStamp(event));
-    return body === null || (isGrant(body) && !trustsGrants) ? [] : [body];
-  });
+function branchedEvents(events: readonly TaskEvent[]): readonly EventBody[] {
+  return events.flatMap((event) => branched(stripStamp(event)) ?? []);
 }
 
 function isGrant({ type }: EventBody): boolean {
@@ -195,8 +182,5 @@ function knowledgeOf({ read = [], changed = [], variables, skill }: CallDetails)
     after === null || movedFrom !== undefined || unread === true ? [] : [{ path, hash: after }],
   );
   const seen = [...read, ...written];
-  return {
-    ...(seen.length === 0 ? {} : { read: seen }),
-    ...definedFields({ variables, skill }),
-  };
+  return { ...(seen.length === 0 ? {} : { read: seen }), ...definedFields({ variables, skill }) };
 }

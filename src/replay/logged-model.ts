@@ -195,13 +195,10 @@ export class LoggedCalls {
       case 'call.started':
         return settle(this.judged, event.callId, ALLOWED);
       case 'call.refused': {
-        if (event.decision === null) return false;
+        const { callId, decision } = event;
+        if (decision === null) return false;
         const refusal = unescapeTags(event.text);
-        return settle(this.judged, event.callId, {
-          allowed: false,
-          decision: event.decision,
-          refusal,
-        });
+        return settle(this.judged, callId, { allowed: false, decision, refusal });
       }
       case 'call.ended': {
         const { text, nonce, error, facts, attachments } = event;

@@ -120,12 +120,7 @@ class LoggedBudget extends Budget {
     if (event?.type !== 'limit.reached' || !BUDGET_LIMITS.some((each) => each === event.limit))
       return null;
     const { limit, value, used, needed, lastAnswerFits, output, unpriced } = event;
-    return {
-      limit,
-      value,
-      used,
-      ...definedFields({ needed, output, lastAnswerFits, unpriced }),
-    };
+    return { limit, value, used, ...definedFields({ needed, output, lastAnswerFits, unpriced }) };
   }
 }
 

@@ -122,30 +122,23 @@ function isWait(call: PreparedCall): boolean {
   return call.ready && waitsForOthers(call);
 }
 
-interface CallWithSlot {
+interface CallInSlot {
   readonly call: PreparedCall;
   readonly slot: SlotUse;
 }
 
-async function runCall(
-  deps: EngineDeps,
-  run: TaskRun,
-  { call, slot }: CallWithSlot,
-): Promise<void> {
+async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlot): Promise<void> {
   if (run.cancellation.turnSignal.aborted) return;
-  const unknown = run.state.unknownCalls.get(call.call.id);
-  if (unknown !== undefined && !mayRunAgain(call)) {
-    recordUnknownOutcome(run, call.call, {
-      tool: unknown,
-      reason: 'the process that ran it ended',
-    });
+  const tool = run.state.unknownCalls.get(call.call.id);
+  if (tool !== undefined && !mayRunAgain(call)) {
+    recordUnknownOutcome(run, call.call, { tool, reason: 'the process that ran it ended' });
     return;
   }
   if (!call.ready) {
     recordRefusal(run, call.call, call);
     return;
   }
-  if (unknown !== undefined && isDelegation(call)) {
+  if (tool !== undefined && isDelegation(call)) {
     // The call was allowed before, and a child may already be running for it.
     await execute(deps, run, { ...call, reach: NO_FILES });
     return;
@@ -215,11 +208,8 @@ export function closeOpenCalls(run: Pick<TaskRun, 'journal' | 'state'>, reason: 
   for (const call of unansweredCalls(conversation)) {
     const tool = runningCalls.get(call.id)?.tool ?? unknownCalls.get(call.id);
     if (tool === undefined) {
-      recordRefusal(run, call, {
-        tool: call.name,
-        text: `Not run: ${reason}.`,
-        error: 'CANCELLED',
-      });
+      const text = `Not run: ${reason}.`;
+      recordRefusal(run, call, { tool: call.name, text, error: 'CANCELLED' });
     } else {
       recordUnknownOutcome(run, call, { tool, reason });
     }

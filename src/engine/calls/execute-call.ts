@@ -49,7 +49,7 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   if (output.forced === true) run.cancellation.recordKill();
   const told = output.told ?? [];
   const noted = appendNotes(output.text, ready.notes);
-  const text = cutToToolBytes(run.budget, fitOutput(noted, tool, spillOf(deps, run, call)));
+  const text = cutToToolBytes(run.budget, fitOutput(noted, tool, spillOf(deps, run.spec.id, call)));
   // The withdrawal comes first: after a crash in the middle of the batch the call runs again and reports once more.
   run.journal.record(
     ...(told.length === 0 ? [] : [{ type: 'input.withdrawn', ids: told } as const]),
@@ -73,14 +73,10 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
 }
 
 /** Returns the limits of an output, and the place for the full text of a large one. */
-function spillOf(
-  { settings, store, redactBytes }: EngineDeps,
-  { spec }: TaskRun,
-  call: ToolCallPart,
-) {
+function spillOf({ settings, store, redactBytes }: EngineDeps, task: string, call: ToolCallPart) {
   return {
     caps: settings.caps,
-    spillPath: () => store.createSpillFile(spec.id, call.id),
+    spillPath: () => store.createSpillFile(task, call.id),
     ...(redactBytes === undefined ? {} : { redactBytes }),
   };
 }
@@ -96,10 +92,8 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
   const { tool, input, call, reach } = ready;
   // The stop came while the intent was being written.
   if (run.cancellation.turnSignal.aborted) {
-    return {
-      text: `Not run: ${readStopOrder(run.cancellation.turnSignal).reason}.`,
-      error: 'CANCELLED',
-    };
+    const { reason } = readStopOrder(run.cancellation.turnSignal);
+    return { text: `Not run: ${reason}.`, error: 'CANCELLED' };
   }
   const { turnSignal } = run.cancellation;
   const controller = new AbortController();

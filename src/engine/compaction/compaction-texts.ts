@@ -64,7 +64,7 @@ export function buildHeadTexts(
   const open = todos.map(({ status, content }) => `- [${status}] ${content}`);
   return [
     isSummarised ? SUMMARISED : DROPPED,
-    ...fitSaidTexts(said, most, spec.parent),
+    ...fitSaid(said, most, spec.parent),
     ...(open.length === 0 ? [] : [`${TODO_LIST_HEADER}\n${open.join('\n')}\n</notice>`]),
     ...runningWorkTexts(state),
     ...(skills.size === 0 ? [] : [loadedSkillsText([...skills])]),
@@ -108,11 +108,7 @@ const MIN_SAID_TOKENS = 20;
 /**
  * Cuts the inputs to `most` tokens. The prompt, which says what the task is, gets as much as all others together.
  */
-function fitSaidTexts(
-  said: readonly Said[],
-  most: number,
-  parent: string | null,
-): readonly string[] {
+function fitSaid(said: readonly Said[], most: number, parent: string | null): readonly string[] {
   const prompt = said.find(({ as }) => as === 'prompt') ?? said[0];
   let left = most / 2;
   const kept = new Map<Said, string>();

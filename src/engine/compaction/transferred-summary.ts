@@ -26,7 +26,7 @@ const USUAL_SUMMARY_TOKENS = 1_500;
 export async function obtainTransferSummary(deps: EngineDeps, run: TaskRun): Promise<void> {
   // A sibling may request the summary that this task had started before a crash.
   await bookAbandonedResponse(deps, run);
-  if (deps.compaction !== undefined) return repeatLoggedStep(deps, run, deps.compaction());
+  if (deps.compaction !== undefined) return repeatStep(deps, run, deps.compaction());
   const { handover } = run.state.conversation;
   if (handover === null) return;
   const found = await waitForSibling(deps, run, handover.of);
@@ -61,11 +61,7 @@ function becomeLead({ tree: { summaries } }: TaskRun, of: SummarizedConversation
 }
 
 /** Repeats the next step of the log in a rerun. */
-async function repeatLoggedStep(
-  deps: EngineDeps,
-  run: TaskRun,
-  step: CompactionStep,
-): Promise<void> {
+async function repeatStep(deps: EngineDeps, run: TaskRun, step: CompactionStep): Promise<void> {
   switch (step.kind) {
     case 'record':
       run.journal.record(step.event);

@@ -36,7 +36,7 @@ export function createDelegation(engine: EngineContext): DelegationRunner {
       const code = id.code === 'LIMIT_EXCEEDED' ? `${id.code}: ` : '';
       return { text: `${caller}: ${code}${id.message}`, error: id.code, ...failureDetails(id) };
     }
-    return waitForChild(engine, caller, id);
+    return awaitChild(engine, caller, id);
   };
 }
 
@@ -102,11 +102,7 @@ function isNotStarted(
 }
 
 /** Waits for a child in the foreground as long as a call may wait, and otherwise reports that it keeps running. */
-async function waitForChild(
-  engine: EngineContext,
-  caller: TaskRun,
-  id: string,
-): Promise<ToolOutput> {
+async function awaitChild(engine: EngineContext, caller: TaskRun, id: string): Promise<ToolOutput> {
   const state = await waitForChildOutcome(engine, caller, id);
   if (state === null) return backgroundOutput(engine, caller, id);
   return buildEndOutput(state, buildParentText(state, 0), caller.state);

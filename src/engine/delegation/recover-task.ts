@@ -38,7 +38,7 @@ import { endStopped } from '../task/endings.ts';
 import type { StopOrder } from '../task/stop-order.ts';
 
 /** The position that a recovered task gets. */
-interface TreePosition {
+export interface TreePosition {
   /** The tree that it joins, or null to make it the root of a new one. */
   readonly tree: TaskTree | null;
   /** The task that gets its result, or null if a person does. */
@@ -113,14 +113,8 @@ function rebuildPrefix(
     .prefix;
 }
 
-function placementOf({
-  agent,
-  rights,
-  cwd,
-  parent,
-  prompt,
-  model: { provider },
-}: TaskSpec): Placement {
+function placementOf({ agent, rights, cwd, parent, prompt, model }: TaskSpec): Placement {
+  const { provider } = model;
   return { agent, rights, cwd, isRoot: parent === null, provider, firstPrompt: prompt };
 }
 

@@ -1,3 +1,5 @@
+import { type TreePosition, recoverTasks } from './recover-task.ts';
+import { definedFields } from '../../base/defined-fields.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
@@ -7,7 +9,6 @@ import type { ResolvedModel } from '../../protocol/model.ts';
 import { isStartedBy } from '../../protocol/state/activation.ts';
 import { recordLostChild, knownDescendants } from './deliver-end.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { recoverTasks } from './recover-task.ts';
 import { findVisibleTask } from './visible-tasks.ts';
 import { finishRewinds } from '../rewind/restore-file.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
@@ -122,34 +123,60 @@ async function startAgain(
     const message = `task ${caller.spec.id}, which would get the result, is ending`;
     throw new MusterError('CONFLICT', message);
   }
-  const opened = recoverTasks(engine, id, { tree: caller.tree, parent: caller });
-  const [child, ...below] = opened;
-  try {
-    await finishRewinds(deps.store, opened);
-    if (caller.state.children.get(id)?.callId !== callId) {
-      const made = delegation === null ? {} : { delegation };
-      caller.journal.record({ type: 'child.resumed', child: id, callId, background, ...made });
-    }
-    if (!isStartedBy(child.state.activation, call.by, callId)) {
+  const opened = await openToResume(engine, id, {
+    position: { tree: caller.tree, parent: caller },
+    record: ([child]) => {
+      if (caller.state.children.get(id)?.callId !== callId) {
+        const made = delegation === null ? {} : { delegation };
+        caller.journal.record({ type: 'child.resumed', child: id, callId, background, ...made });
+      }
+      if (isStartedBy(child.state.activation, call.by, callId)) return;
       recordResume(deps, child, {
         by: call.by,
         callId,
         message: call.message,
         maxRights: caller.permissions.rights,
         ...(model === null ? {} : { model }),
-        ...(call.maxTurns === undefined ? {} : { maxTurns: call.maxTurns }),
+        ...definedFields({ maxTurns: call.maxTurns }),
       });
+    },
+    onFailure: (thrown) => recordLostChild(caller, id, errorMessage(thrown)),
+  });
+  await startActivations(engine, opened);
+  return opened[0];
+}
+
+type OpenedTasks = readonly [TaskRun, ...TaskRun[]];
+
+interface ResumeSteps {
+  readonly position: TreePosition;
+  /** Writes what resumes the first of the tasks, which is the requested one. */
+  record(opened: OpenedTasks): void | Promise<void>;
+  onFailure?(thrown: unknown): void;
+}
+
+/**
+ * Recovers a task and all its descendants that had not ended, and writes to their logs that they continue. If that
+ * fails, all are closed again, since a task that is open and never runs would be waited for forever.
+ */
+export async function openToResume(
+  engine: EngineContext,
+  id: string,
+  { position, record, onFailure }: ResumeSteps,
+): Promise<OpenedTasks> {
+  const opened = recoverTasks(engine, id, position);
+  try {
+    await finishRewinds(engine.deps.store, opened);
+    await record(opened);
+    for (const run of opened.slice(1)) {
+      if (run.parent !== null) recordMaxRights(run, run.parent.permissions.rights);
     }
-    for (const run of below)
-      recordMaxRights(run, run.parent?.permissions.rights ?? caller.permissions.rights);
+    return opened;
   } catch (thrown) {
-    // A log can't be written: no task may wait for tasks that will not run.
     for (const run of opened) run.close();
-    recordLostChild(caller, id, errorMessage(thrown));
+    onFailure?.(thrown);
     throw thrown;
   }
-  await startActivations(engine, opened);
-  return child;
 }
 
 function findEnded(
@@ -276,7 +303,7 @@ export function continueMessage(): TaskInput {
 }
 
 /** Narrows the rights of a recovered descendant to those that its parent has now. */
-export function recordMaxRights(run: TaskRun, maxRights: Rights): void {
+function recordMaxRights(run: TaskRun, maxRights: Rights): void {
   const { limits, model } = run.spec;
   const rights = limitRightsToParent(run.spec.rights, maxRights, modeTerms(run));
   if (isDeepStrictEqual(rights, run.spec.rights)) return;

@@ -66,18 +66,14 @@ export async function spawnChild(
       findLimitError(engine, request, { transferred, modelDetails });
     if (hit !== null) return hit;
   }
+  const named = visibleTasksNamedIn(input.prompt, caller, running);
   try {
     return createTask(engine, caller.tree, {
       ...plan,
       id,
       description: descriptionOf(input),
       prompt: input.prompt,
-      handed: [
-        ...new Set([
-          ...visibleTasksNamedIn(input.prompt, caller, running),
-          ...transferred.resultTasks,
-        ]),
-      ],
+      handed: [...new Set([...named, ...transferred.resultTasks])],
       transferred,
       cwd: by.cwd,
       source: sourceOf(input),

@@ -111,15 +111,12 @@ function judgedCall(deps: EngineDeps, run: CallingTask, { tool, access }: ReadyC
     return isOwn ? { ...path, ...risk, insideRoots: true, isOwn } : { ...path, ...risk };
   };
   const described = access ?? NO_ACCESS;
+  const { reads, writes } = described;
   return {
     tool: tool.name,
     // If a tool can't tell its access, the call is treated as a command.
     kind: access === null ? 'execute' : tool.kind,
-    access: {
-      ...described,
-      reads: described.reads.map(readable),
-      writes: described.writes.map(writable),
-    },
+    access: { ...described, reads: reads.map(readable), writes: writes.map(writable) },
     inToolSet: run.view.has(tool.name),
   };
 }

@@ -62,13 +62,8 @@ export function waitsForOthers({ tool, input }: ReadyCall): boolean {
 }
 
 function broken(call: ToolCallPart, tool: AnyTool, problem: string): BrokenCall {
-  return {
-    ready: false,
-    call,
-    tool: tool.name,
-    text: `${tool.name}: ${problem}`,
-    error: 'INVALID_PARAM',
-  };
+  const text = `${tool.name}: ${problem}`;
+  return { ready: false, call, tool: tool.name, text, error: 'INVALID_PARAM' };
 }
 
 /** The task that makes a call, as far as the decision about the call depends on it. */

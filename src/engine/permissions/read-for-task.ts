@@ -48,11 +48,8 @@ export async function readForTask(
   const output = await ready.tool.run(ready.input, context);
   signal.throwIfAborted();
   if (output.error !== undefined) return new MusterError(output.error, output.text);
-  return {
-    text: output.text,
-    read: output.facts?.read ?? [],
-    attachments: output.attachments ?? [],
-  };
+  const { text, facts, attachments = [] } = output;
+  return { text, read: facts?.read ?? [], attachments };
 }
 
 const KEEPS_NOTHING: FileMemory = {

@@ -42,6 +42,7 @@ interface GivenAnswer {
  * a crash in between leaves an open question that they settle, and never an answer without them.
  */
 function recordAnswer(asker: AnswerWriter, { question, answer, kept }: GivenAnswer): void {
+  const { id, callId } = question;
   const { standingRules: standing } = kept;
   if (answer.kind === 'mode') recordModeGrant(asker, { question, scope: answer.scope, kept });
   const grant = answer.kind === 'always' ? grantOf(question, answer.scope) : null;
@@ -55,15 +56,9 @@ function recordAnswer(asker: AnswerWriter, { question, answer, kept }: GivenAnsw
   const events: readonly EventBody[] = [
     ...(grant === null
       ? []
-      : [{ type: 'rights.granted', ...grant, by: 'user', question: question.id } as const]),
+      : [{ type: 'rights.granted', ...grant, by: 'user', question: id } as const]),
     ...(answer.kind === 'approved' ? planApprovalEvents(asker, answer.mode) : []),
-    {
-      type: 'question.answered',
-      question: question.id,
-      callId: question.callId,
-      answer,
-      by: 'user',
-    },
+    { type: 'question.answered', question: id, callId, answer, by: 'user' },
   ];
   asker.journal.record(...events);
 }
@@ -73,24 +68,19 @@ function recordModeGrant(
   asker: AnswerWriter,
   { question, scope, kept }: Omit<GivenAnswer, 'answer'> & { readonly scope: 'task' | 'user' },
 ): void {
+  const { id } = question;
   const offered = question.kind === 'permission' ? question.modeToGrant : undefined;
   if (offered === undefined) {
-    throw new MusterError('INVALID_PARAM', `question ${question.id}: mode is not offered`);
+    throw new MusterError('INVALID_PARAM', `question ${id}: mode is not offered`);
   }
   const { agent, mode, definition } = offered;
-  const where = `the user's answer to question ${question.id}`;
+  const where = `the user's answer to question ${id}`;
   const given: ModeGrant = { agent, mode, definition, source: { kind: 'answer', where } };
   if (scope === 'user' && kept.modeGrants === null) {
     throw new MusterError('INVALID_PARAM', 'scope user: nothing is kept here');
   }
   const grant = scope === 'user' ? (kept.modeGrants?.add(given) ?? given) : given;
-  asker.top.journal.record({
-    type: 'mode.granted',
-    grant,
-    scope,
-    by: 'user',
-    question: question.id,
-  });
+  asker.top.journal.record({ type: 'mode.granted', grant, scope, by: 'user', question: id });
 }
 
 function grantOf(

@@ -88,6 +88,7 @@ export async function planRewind(
   const pending = target.ends === null ? null : now.rewinding;
   const { files, refused } =
     pending === null ? await planFiles(store, since) : { files: pending.files, refused: [] };
+  const continued = [...then.openChildren].filter((child) => since.continuedTasks.has(child));
   const hasFiles = files.length > 0 || refused.length > 0;
   const isThere = pending === null && !hasFiles && isAt(events, target.to);
   return {
@@ -100,7 +101,7 @@ export async function planRewind(
     before: sizeOf(now),
     after: sizeOf(then),
     tasks: pending === null ? since.newTasks : [],
-    dropped: pending === null && target.undoes === null ? droppedOf(then, since) : [],
+    dropped: pending === null && target.undoes === null ? continued : [],
     files,
     refused,
     commands: pending === null ? since.commands : [],
@@ -156,13 +157,6 @@ function isAt(events: readonly TaskEvent[], to: number): boolean {
   if (first === undefined) return true;
   if (first.type !== 'task.rewound' || first.to !== to) return false;
   return since.every((event) => event.type !== 'task.started' && !changesTask(event));
-}
-
-function droppedOf(
-  { openChildren }: TaskState,
-  { continuedTasks: wentOn }: TreeSince,
-): readonly string[] {
-  return [...openChildren].filter((child) => wentOn.has(child));
 }
 
 function sizeOf({ conversation, turns, end }: TaskState): ConversationSize {

@@ -136,10 +136,8 @@ export async function readPathContent(
   if (stats === undefined) return { kind: 'nothing' };
   if (!stats.isFile()) return { kind: 'other', what: describeFileType(stats) };
   return withFile(path, location, async (file) => {
-    const form = {
-      hash: await fileFingerprint(file, NEVER_ABORTED),
-      mode: permissionBits(file.stats),
-    };
+    const hash = await fileFingerprint(file, NEVER_ABORTED);
+    const form = { hash, mode: permissionBits(file.stats) };
     return { kind: 'file', form, stats: file.stats };
   });
 }

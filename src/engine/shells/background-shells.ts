@@ -175,13 +175,8 @@ export class BackgroundShells {
     try {
       begun = await work.begin((chunk) => output.write(chunk), controller.signal);
       const { command } = work;
-      this.owner.journal.record({
-        type: 'shell.started',
-        shell: id,
-        callId,
-        command,
-        output: path,
-      });
+      const { journal } = this.owner;
+      journal.record({ type: 'shell.started', shell: id, callId, command, output: path });
       return begun;
     } catch (thrown) {
       controller.abort('silent' satisfies StopCause);

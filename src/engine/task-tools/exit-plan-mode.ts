@@ -1,3 +1,4 @@
+import { argumentsSchema, ArgumentReader } from './argument-reader.ts';
 import type { Answer } from '../../protocol/question.ts';
 import { askForTool } from '../questions/ask-person.ts';
 import type { JsonValue } from '../../base/json.ts';
@@ -6,7 +7,6 @@ import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../prot
 import { decidePlanQuestion } from '../../policy/decide-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
-import { ArgumentReader } from './argument-reader.ts';
 
 export interface ExitPlanModeInput {
   /** Markdown. */
@@ -26,11 +26,9 @@ export function exitPlanModeTool(engine: EngineContext): Tool<ExitPlanModeInput>
     waits: () => true,
     description:
       'In plan mode: show the user your plan, and wait for their approval. Only then may anything be changed.',
-    inputSchema: {
-      type: 'object',
-      properties: { plan: { type: 'string', description: 'Markdown', maxLength: MOST_LENGTH } },
-      required: ['plan'],
-    },
+    inputSchema: argumentsSchema(['plan'], {
+      plan: { type: 'string', description: 'Markdown', maxLength: MOST_LENGTH },
+    }),
     parse,
     run: (input, context) => present(engine, input, context),
   };

@@ -169,10 +169,8 @@ async function rowOf(
   }
   const state = await waitForChildOutcome(engine, caller, child);
   if (state === null) {
-    return {
-      text: `task ${child} · goes on in the background; you are told when it ends`,
-      told: [],
-    };
+    const text = `task ${child} · goes on in the background; you are told when it ends`;
+    return { text, told: [] };
   }
   const error = state.end?.error ?? null;
   const result = collapseWhitespace(fullResult(state));

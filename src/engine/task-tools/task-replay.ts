@@ -54,14 +54,11 @@ function parse(value: JsonValue): ValidationResult<TaskReplayInput> {
 
 async function replay(
   engine: EngineContext,
-  input: TaskReplayInput,
+  { taskId: reference, ...page }: TaskReplayInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const caller = requireCaller(engine, context);
-  const found = findVisibleTask(caller, engine.running, {
-    field: 'task_id',
-    reference: input.taskId,
-  });
+  const found = findVisibleTask(caller, engine.running, { field: 'task_id', reference });
   if (found instanceof MusterError) return failedCall('TaskReplay', found);
   const { id } = found;
   if (found.kind === 'shell') {
@@ -69,7 +66,7 @@ async function replay(
     return { text, error: 'INVALID_PARAM' };
   }
   try {
-    return { text: await readPage(engine, { ...input, taskId: id }, context) };
+    return { text: await readPage(engine, { ...page, taskId: id }, context) };
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     return failedCall('TaskReplay', thrown);

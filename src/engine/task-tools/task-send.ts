@@ -101,11 +101,7 @@ async function send(
     background: true,
   });
   if (resumed instanceof MusterError) {
-    return {
-      text: `TaskSend: ${resumed.message}`,
-      error: resumed.code,
-      ...failureDetails(resumed),
-    };
+    return { ...failedCall('TaskSend', resumed), ...failureDetails(resumed) };
   }
   return resumedOutput(id);
 }

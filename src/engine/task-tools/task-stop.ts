@@ -1,4 +1,4 @@
-import { failedCall, ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
+import { argumentsSchema, failedCall, ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
@@ -25,11 +25,7 @@ export function taskStopTool(engine: EngineContext): Tool<TaskStopInput> {
     waits: () => true,
     description:
       'Stop a subagent of yours and all below it, or a background shell. What it had found is kept.',
-    inputSchema: {
-      type: 'object',
-      properties: { task_id: { type: 'string' } },
-      required: ['task_id'],
-    },
+    inputSchema: argumentsSchema(['task_id'], { task_id: { type: 'string' } }),
     parse,
     run: (input, context) => stop(engine, input, context),
   };
@@ -44,14 +40,11 @@ function parse(value: JsonValue): ValidationResult<TaskStopInput> {
 
 async function stop(
   engine: EngineContext,
-  input: TaskStopInput,
+  { taskId: reference }: TaskStopInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const caller = requireCaller(engine, context);
-  const found = findVisibleTask(caller, engine.running, {
-    field: 'task_id',
-    reference: input.taskId,
-  });
+  const found = findVisibleTask(caller, engine.running, { field: 'task_id', reference });
   if (found instanceof MusterError) return failedCall('TaskStop', found);
   return found.kind === 'shell'
     ? await stopShell(engine, caller, found)

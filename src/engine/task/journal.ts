@@ -11,6 +11,9 @@ import { answerText } from '../../protocol/state/questions.ts';
 import { messageText } from '../../protocol/message.ts';
 import { questionSubject } from '../../protocol/question.ts';
 
+/** Passes an event on after it was written and folded into the state. */
+type PublishEvent = (event: TaskEvent, state: TaskState) => void;
+
 /**
  * The only way to change a task's state: an event is written, then folded, then published. So the live state is
  * always the fold of the log, and nothing is published that is not written.
@@ -20,14 +23,10 @@ export class Journal {
   private readonly log: TaskLog;
   /** The newest sync; null when an answer was recorded since. */
   private newestSync: Promise<void> | null = Promise.resolve();
-  private readonly publish: (event: TaskEvent, state: TaskState) => void;
+  private readonly publish: PublishEvent;
 
   /** `state`: the fold of everything that the log holds. */
-  constructor(
-    log: TaskLog,
-    state: TaskState,
-    publish: (event: TaskEvent, state: TaskState) => void,
-  ) {
+  constructor(log: TaskLog, state: TaskState, publish: PublishEvent) {
     this.log = log;
     this.publish = publish;
     this.state = state;

@@ -177,11 +177,8 @@ export class TaskRun {
 
   /** Ends what a conversation does now, with the children that it waits for. Background work goes on. */
   interrupt(order: StopOrder): void {
-    this.journal.record({
-      type: 'turn.interrupted',
-      input: newInterruptionId(),
-      because: order.reason,
-    });
+    const because = order.reason;
+    this.journal.record({ type: 'turn.interrupted', input: newInterruptionId(), because });
     this.cancellation.interruptTurn(order);
     this.children.stopForeground(order);
   }

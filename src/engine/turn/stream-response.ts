@@ -75,17 +75,15 @@ async function streamOnce(
         if (prevented !== null) return prevented;
         break;
       }
-      case 'accepted':
+      case 'accepted': {
+        const added = digestAddedParts(request.messages);
         streamed.markAccepted();
         lead?.accepted();
-        run.journal.record({
-          type: 'turn.accepted',
-          turn,
-          added: digestAddedParts(request.messages),
-        });
+        run.journal.record({ type: 'turn.accepted', turn, added });
         // Loads the model details while the answer streams; they are needed when it has ended.
         void deps.models.details(request.model);
         break;
+      }
       case 'text_delta':
       case 'reasoning_delta':
       case 'tool_call_started':

@@ -109,14 +109,8 @@ export async function bookAbandonedResponse(deps: EngineDeps, run: TaskRun): Pro
   const cost = await computeAnswerCost(deps, { model }, answer);
   run.cancellation.turnSignal.throwIfAborted();
   run.budget.addEarlierUse(answerExpense(cost));
-  journal.record({
-    type: 'turn.retried',
-    turn,
-    attempt: 0,
-    failure,
-    waitMs: 0,
-    ...failedAnswerCost(cost),
-  });
+  const used = failedAnswerCost(cost);
+  journal.record({ type: 'turn.retried', turn, attempt: 0, failure, waitMs: 0, ...used });
 }
 
 /** Ends the turn whose request was open when its process died, and books its usage. */

@@ -70,11 +70,8 @@ async function summarizeContext(
   const modelDetails = await deps.models.details(model);
   const input = estimatePrompt(prefix, [...messages, userMessage(TRANSFER_SUMMARY_PROMPT)]);
   const least = minimumExpense(estimateRequestNeed(inputToReserve(input, null), modelDetails));
-  return {
-    plan,
-    summarized: { conversation, minimumExpense: least, modelDetails },
-    resultTasks: [],
-  };
+  const summarized = { conversation, minimumExpense: least, modelDetails };
+  return { plan, summarized, resultTasks: [] };
 }
 
 function conversationToSummarize(caller: TaskRun): SummarizedConversation {
