@@ -46,7 +46,7 @@ export interface QuestionAnswer extends AnswerRequest {
 
 /** The options with which a person resumes a task in a running tree. */
 export interface ResumeBelowRequest {
-  /** The next message. Default: a message that tells it to go on. */
+  /** The next message. Default: a message that asks it to continue. */
   readonly prompt?: string;
   readonly model?: string;
   readonly maxTurns?: number;

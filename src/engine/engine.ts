@@ -22,7 +22,7 @@ import type { EngineDeps } from './task/deps.ts';
 import type { QuotedItems, QuoteRequest } from './quote/quote.ts';
 import { prepareAgent, findUnusableReason } from './prompt/prepare-agent.ts';
 import { resolveRecipient, type QuoteRecipient } from './quote/recipient.ts';
-import { driveItems, startFanOut, type FanOutRequest } from './fan-out/drive-items.ts';
+import { driveItems, startFanOut, type FanOutRequest } from './fan-out/fan-out.ts';
 import { reopenFailedItems, requireConversation } from './fan-out/remaining-items.ts';
 import { foldLog } from './task/fold-log.ts';
 import { runTask } from './loop/loop.ts';
@@ -174,10 +174,14 @@ export class Engine {
   }
 
   /** Gathers the items that a person quotes in a message to a task, which may not exist yet. */
-  async quote(to: QuoteRecipient, wish: QuoteRequest, signal?: AbortSignal): Promise<QuotedItems> {
+  async quote(
+    to: QuoteRecipient,
+    request: QuoteRequest,
+    signal?: AbortSignal,
+  ): Promise<QuotedItems> {
     const { quoteItems } = await import('./quote/quote.ts');
     const receiver = resolveRecipient(this.deps, to, this.running);
-    return quoteItems(this.deps, receiver, wish, signal ?? new AbortController().signal);
+    return quoteItems(this.deps, receiver, request, signal ?? new AbortController().signal);
   }
 
   /** Sends a message to a running task, for its next request. Throws `NOT_FOUND` if it does not run in this process. */

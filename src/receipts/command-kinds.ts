@@ -209,7 +209,7 @@ function segmentsOf(line: string, shells: number): readonly LineSegment[] {
       isTarget = !/\d$/.test(token);
     } else word = (word ?? '') + unquoted(token);
   }
-  // What a line goes on with behind the part that is read may decide about its exit code.
+  // The part of a long line that is not read may decide about its exit code.
   endSegment(line.length > READ_LENGTH ? '…' : '');
   const last = segments.at(-1);
   if (last !== undefined && /^[;\n)]$/.test(last.next)) last.next = '';

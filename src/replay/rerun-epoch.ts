@@ -22,7 +22,7 @@ import {
   loggedOutputCap,
   LoggedModel,
   loggedModels,
-} from './logged-model.ts';
+} from './logged-ports.ts';
 import { LoggedRun, LoggedTree } from './logged-run.ts';
 import { setImmediate as settled } from 'node:timers/promises';
 

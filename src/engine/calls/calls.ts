@@ -140,21 +140,21 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlo
   }
   if (tool !== undefined && isDelegation(call)) {
     // The call was allowed before, and a child may already be running for it.
-    await execute(deps, run, { ...call, reach: NO_FILES });
+    await execute(deps, run, { ...call, pathAccess: NO_FILES });
     return;
   }
   const { idleDetector } = run.tree;
   const wait = isWait(call)
     ? <T>(ask: () => Promise<T>) => idleDetector.trackWait(ask)
     : <T>(ask: () => Promise<T>) => slot.runWait(() => idleDetector.trackWait(ask));
-  const { allowed, reach, decision, refusal } =
+  const { allowed, pathAccess, decision, refusal } =
     deps.decided === undefined
       ? await judge(deps, run, call, wait)
-      : { ...(await deps.decided(call.call.id)), reach: NO_FILES };
+      : { ...(await deps.decided(call.call.id)), pathAccess: NO_FILES };
   if (run.cancellation.turnSignal.aborted) return;
   if (allowed) {
     const { mode } = run.permissions.rights;
-    await execute(deps, run, { ...call, reach, decision, mode });
+    await execute(deps, run, { ...call, pathAccess, decision, mode });
     return;
   }
   recordRefusal(run, call.call, {
@@ -178,8 +178,8 @@ function isDelegation(call: PreparedCall): boolean {
 }
 
 /**
- * Records that the outcome of a call is unknown. The call may have done anything or nothing, so the model is told
- * and the call is not run again.
+ * Records that the outcome of a call is unknown. The call may have done anything or nothing, so it is not run
+ * again and the model is notified.
  */
 function recordUnknownOutcome(
   run: Pick<TaskRun, 'journal'>,

@@ -28,7 +28,7 @@ import { limitMessage } from '../limits/limit-message.ts';
 const CLEANUP_MS = 2_500;
 
 interface AllowedCall extends ReadyCall {
-  readonly reach: FileAccess;
+  readonly pathAccess: FileAccess;
   /** The decision that allows it. Absent for a call that was allowed before a crash. */
   readonly decision?: Decision;
   /** The mode in which it was allowed. Absent for a call that was allowed before a crash. */
@@ -89,7 +89,7 @@ const TIMED_OUT = Symbol('tool_seconds');
  * abandoned, since these tasks abandon their own tools.
  */
 async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<ToolOutput> {
-  const { tool, input, call, reach } = ready;
+  const { tool, input, call, pathAccess } = ready;
   // The stop came while the intent was being written.
   if (run.cancellation.turnSignal.aborted) {
     const { reason } = readStopOrder(run.cancellation.turnSignal);
@@ -113,7 +113,7 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
   try {
     const context = toolContext(deps, run, {
       callId: call.id,
-      reach,
+      pathAccess,
       decision: ready.decision,
       signal: controller.signal,
     });
@@ -150,8 +150,8 @@ function refuseStart({ decided }: EngineDeps, run: TaskRun, call: AllowedCall): 
 }
 
 /** Returns the real paths that a call was allowed to change. */
-function writesOf({ access, reach }: AllowedCall): readonly string[] {
-  return (access?.writes ?? []).map((path) => reach.judged.get(path)?.real ?? path);
+function writesOf({ access, pathAccess }: AllowedCall): readonly string[] {
+  return (access?.writes ?? []).map((path) => pathAccess.judged.get(path)?.real ?? path);
 }
 
 function interrupted(signal: AbortSignal, toolMs: number): ToolOutput {

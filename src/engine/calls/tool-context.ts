@@ -14,7 +14,7 @@ import { readEnvironment } from '../../sys/env.ts';
 import { findDeniedPaths } from '../../policy/denied-paths.ts';
 
 type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
-  readonly reach: FileAccess;
+  readonly pathAccess: FileAccess;
   readonly decision: Decision | undefined;
 };
 
@@ -22,7 +22,7 @@ type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
 export function toolContext(
   deps: EngineDeps,
   run: TaskRun,
-  { callId, signal, reach, decision }: CallSetup,
+  { callId, signal, pathAccess, decision }: CallSetup,
 ): ToolContext {
   const { spec } = run;
   const wait = (ms: number) => sleep(deps.deadlines, ms, signal);
@@ -31,7 +31,7 @@ export function toolContext(
     taskId: spec.id,
     callId,
     cwd: spec.cwd,
-    ...reach,
+    ...pathAccess,
     signal,
     clock: deps.clock,
     caps: deps.settings.caps,

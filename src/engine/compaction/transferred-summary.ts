@@ -86,13 +86,13 @@ async function waitForSibling(
   of: SummarizedConversation,
 ): Promise<SummaryText | SummaryLead> {
   const key = summaryKey(of);
-  let isTold = false;
+  let isReported = false;
   for (;;) {
     const asked = run.tree.summaries.get(key);
     // Synchronous, so that the next task sees that this one requests the summary.
     if (asked === undefined) return findSummaryInLogs(deps, run, of) ?? becomeLead(run, of);
-    if (!isTold) run.journal.record({ type: 'task.held', because: WAITS_FOR_SIBLING });
-    isTold = true;
+    if (!isReported) run.journal.record({ type: 'task.held', because: WAITS_FOR_SIBLING });
+    isReported = true;
     run.slot.release();
     const handed = await rejectOnAbort(asked, run.cancellation.signal);
     await run.slot.take();

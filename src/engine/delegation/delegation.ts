@@ -8,7 +8,7 @@ import { buildParentText } from '../results/result.ts';
 import { visibleTasksNamedIn, readTaskState } from './visible-tasks.ts';
 import { resumeChild } from './resume-child.ts';
 import { buildEndOutput, formatRunningReport } from '../results/task-report.ts';
-import { failureDetails } from './check-repeated-delegations.ts';
+import { failureDetails } from './repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { type TaskArguments, DEFAULT_AGENT } from '../task/task-arguments.ts';
 import type { EngineContext } from './engine-context.ts';

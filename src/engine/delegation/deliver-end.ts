@@ -12,7 +12,7 @@ import { indentNoticeItem } from '../../protocol/notice-text.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { elapsedMs, fullResult, endNoticeId } from '../results/result.ts';
 import { formatResumeHint } from '../results/task-report.ts';
-import { delegationsToReport, type NotifiedAncestor } from './check-repeated-delegations.ts';
+import { delegationsToReport, type NotifiedAncestor } from './repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 

@@ -12,7 +12,7 @@ import { foldLog } from '../task/fold-log.ts';
 import { findVisibleTask } from './visible-tasks.ts';
 import { finishRewinds } from '../rewind/restore-file.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
-import { recordedDelegationKey, repeatedDelegationError } from './check-repeated-delegations.ts';
+import { recordedDelegationKey, repeatedDelegationError } from './repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { waitForEnd } from '../task/running-tasks.ts';
 import type { EngineContext } from './engine-context.ts';
@@ -254,7 +254,7 @@ interface ResumeTerms {
   readonly callId: string | null;
   /** The next message, or null for none. */
   readonly message: TaskInput | null;
-  /** True if a task that has ended and gets no message is told to go on. Default: true. */
+  /** True if a task that has ended and gets no message is asked to continue. Default: true. */
   readonly isToldToGoOn?: boolean;
   /** The limit of its rights: it gets the recorded ones, narrowed to these. */
   readonly maxRights: Rights;

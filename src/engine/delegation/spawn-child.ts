@@ -17,7 +17,7 @@ import { taskCaps } from '../limits/configured-limits.ts';
 import { recordLostChild } from './deliver-end.ts';
 import { limitMessage } from '../limits/limit-message.ts';
 import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
-import { repeatedDelegationError, recordedDelegationKey } from './check-repeated-delegations.ts';
+import { repeatedDelegationError, recordedDelegationKey } from './repeated-delegations.ts';
 import { findSchemaProblem } from '../structured/check-answer.ts';
 import { visibleTasksNamedIn } from './visible-tasks.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';

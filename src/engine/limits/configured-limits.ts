@@ -79,7 +79,7 @@ export interface EngineSettings {
   readonly treeWallMs: number | null;
   /** The number of commands of one tree that run at the same time. */
   readonly maxProcesses: number;
-  /** The time that a Task call waits for its child before the child goes on in the background. */
+  /** The time that a Task call waits for its child before the child is moved to the background. */
   readonly foregroundMs: number;
   /** The tries of one request after the first. Waits for rate limits do not count. */
   readonly retries: number;

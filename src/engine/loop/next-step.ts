@@ -8,7 +8,7 @@ import { isEndedByDenials } from '../../policy/decide-question.ts';
 import * as endings from '../task/endings.ts';
 import type { TaskEnding } from '../task/endings.ts';
 import { stopOrder } from '../task/stop-order.ts';
-import { MAX_REFUSED_MESSAGES } from '../delegation/check-repeated-delegations.ts';
+import { MAX_REFUSED_MESSAGES } from '../delegation/repeated-delegations.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { findTextCall } from '../../protocol/text-calls/call-as-text.ts';
@@ -192,7 +192,7 @@ const MAX_FAULTY_CALLS = 8;
 /** The most answers in a row that are cut off in their text; the model continues after all but the last. */
 const MAX_CUT_ANSWERS = 4;
 
-/** The step after a malformed answer: the model is told, once for each answer, or the task ends. */
+/** The step after a malformed answer: a notice for the model, once for each answer, or the end of the task. */
 type MalformedResponseStep =
   | { readonly kind: 'tell'; readonly id: string; readonly text: string }
   | { readonly kind: 'end'; readonly ending: TaskEnding };
@@ -200,8 +200,8 @@ type MalformedResponseStep =
 type Answer = NonNullable<TaskState['answer']>;
 
 /**
- * Decides what follows an answer that ends with a call written as text: the model is told before anything else
- * is done. Returns null if the answer does not end so, or if the model was told already.
+ * Decides what follows an answer that ends with a call written as text: the model gets a notice before
+ * anything else is done. Returns null if the answer does not end so, or if the model had the notice already.
  */
 function decideAfterCallAsText(state: TaskState, { text }: Answer): MalformedResponseStep | null {
   const { callsAsText } = state.activation;

@@ -60,7 +60,7 @@ interface PortParts {
 const DEFAULT_SCOPE = 'project';
 
 /**
- * Returns the port through which calls of a task reach notes. An agent has notes of its own when its definition
+ * Returns the port through which calls of a task pathAccess notes. An agent has notes of its own when its definition
  * sets `memory`. Shared notes are open to the tools that its definition lists by name.
  */
 export function createMemoryPort({ source, spec, sleep }: PortParts): MemoryPort {

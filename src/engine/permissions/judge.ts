@@ -19,7 +19,7 @@ import type { CallingTask } from './prepare-call.ts';
 export interface Judgement {
   readonly allowed: boolean;
   /** The files that the call may open: those in the task's roots, and those allowed outside of them. */
-  readonly reach: FileAccess;
+  readonly pathAccess: FileAccess;
   readonly decision: Decision;
   /** The text for the model if the call is not allowed. */
   readonly refusal: string;
@@ -36,15 +36,15 @@ export async function judge(
   waiting: Waiting,
 ): Promise<Judgement> {
   for (;;) {
-    const { call, decision, reach } = await decideNow(deps, run, ready);
+    const { call, decision, pathAccess } = await decideNow(deps, run, ready);
     if (decision.verdict !== 'ask') {
       const allowed = decision.verdict === 'allow';
       if (allowed) closeQuestion(run, ready);
-      return { allowed, reach, decision, refusal: explainRefusal(decision) };
+      return { allowed, pathAccess, decision, refusal: explainRefusal(decision) };
     }
     const verdict = await askPerson(deps, run, { ready, call, decision }, waiting);
-    if (verdict.kind === 'allowed') return { allowed: true, reach, decision, refusal: '' };
-    if (verdict.kind === 'refused') return { ...verdict, allowed: false, reach };
+    if (verdict.kind === 'allowed') return { allowed: true, pathAccess, decision, refusal: '' };
+    if (verdict.kind === 'refused') return { ...verdict, allowed: false, pathAccess };
   }
 }
 
@@ -76,7 +76,7 @@ export async function decideNow(deps: EngineDeps, run: CallingTask, ready: Ready
     { definition: run.spec.agent, rights },
     (mode) => decide(call, { ...rights, mode }, context),
   );
-  return { call, decision, reach: fileAccess(call, { rights, home, stateDirectories }) };
+  return { call, decision, pathAccess: fileAccess(call, { rights, home, stateDirectories }) };
 }
 
 /** Returns the rights of a task with what the user has allowed since to it, to a task above it, or permanently. */

@@ -38,13 +38,13 @@ export async function readForTask(
   const input = { file_path: path };
   const ready = prepareCall(reader, { type: 'tool_call', id: 'handed', name: 'Read', input });
   if (!ready.ready) return new MusterError(ready.error, ready.text);
-  const { decision, reach } = await decideNow(deps, reader, ready);
+  const { decision, pathAccess } = await decideNow(deps, reader, ready);
   if (decision.verdict !== 'allow') {
     return new MusterError('PERMISSION_DENIED', refusal(decision));
   }
   const caps = { ...deps.settings.caps, readBytes: FILE_BYTES };
   const ports = { clock: deps.clock, settings: { ...deps.settings, caps } };
-  const context = readingContext(ports, reader, { reach, signal, attach });
+  const context = readingContext(ports, reader, { pathAccess, signal, attach });
   const output = await ready.tool.run(ready.input, context);
   signal.throwIfAborted();
   if (output.error !== undefined) return new MusterError(output.error, output.text);
@@ -67,16 +67,16 @@ export function readingContext(
   { clock, settings }: Pick<EngineDeps, 'clock' | 'settings'>,
   { spec }: Pick<CallingTask, 'spec'>,
   {
-    reach,
+    pathAccess,
     signal,
     attach,
-  }: Pick<Required<ToolContext>, 'signal' | 'attach'> & { readonly reach: FileAccess },
+  }: Pick<Required<ToolContext>, 'signal' | 'attach'> & { readonly pathAccess: FileAccess },
 ): ToolContext {
   return {
     taskId: spec.id,
     callId: 'reuse',
     cwd: spec.cwd,
-    ...reach,
+    ...pathAccess,
     signal,
     clock,
     caps: settings.caps,

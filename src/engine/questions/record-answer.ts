@@ -109,7 +109,7 @@ interface LeftAsker extends AnswerWriter {
  */
 export function answerRecordedQuestion(
   tasks: readonly LeftAsker[],
-  { question: id, ...wish }: AnswerRequest & { readonly question: string },
+  { question: id, ...request }: AnswerRequest & { readonly question: string },
   kept: KeptAnswers,
 ): void {
   for (const task of tasks) {
@@ -119,7 +119,7 @@ export function answerRecordedQuestion(
       if (question.id !== id) continue;
       if (!task.permissions.isTrusted(seq)) throw askedElsewhere(question);
       if (answer === null) {
-        recordAnswer(task, { question, answer: parseAnswer(question, wish), kept });
+        recordAnswer(task, { question, answer: parseAnswer(question, request), kept });
         return;
       }
       const message = `question ${id} is ${answerText(answer.answer, answer.by)}`;
@@ -139,10 +139,10 @@ function askedElsewhere({ id, task }: Question): MusterError {
  * Throws MusterError: `NOT_FOUND` when it does not wait here, `CONFLICT` when it is answered already,
  * `INVALID_PARAM` when the text is no answer to it.
  */
-export function answerQuestion(inbox: Inbox, prefix: string, wish: AnswerRequest): Question {
+export function answerQuestion(inbox: Inbox, prefix: string, request: AnswerRequest): Question {
   const waiting = inbox.find(prefix);
   const { asker, question } = waiting;
-  const answer = parseAnswer(question, wish);
+  const answer = parseAnswer(question, request);
   if (!isWaiting(waiting)) {
     throw new MusterError('CONFLICT', `question ${question.id} is answered already`);
   }

@@ -148,12 +148,12 @@ class ReadRepetition {
     const { tool: name, input } = call;
     const ready = prepareCall(caller, { type: 'tool_call', id: 'reuse', name, input });
     if (!ready.ready) return `made a call of ${name} that can't be made now`;
-    const { decision, reach } = await decideNow(this.deps, caller, ready);
+    const { decision, pathAccess } = await decideNow(this.deps, caller, ready);
     if (decision.verdict !== 'allow')
       return `made a call of ${name} that would not run now without a question`;
     if (name === 'Task') return await this.findChildDifference(call, caller);
     if (isNoteTool(name)) return null;
-    if (await this.isSame(call, ready, { caller, reach })) return null;
+    if (await this.isSame(call, ready, { caller, pathAccess })) return null;
     return this.signal.aborted
       ? 'read so much that comparing it takes too long'
       : `made a call of ${name} that gives something else now: ${truncate(JSON.stringify(input), SHOWN_INPUT)}`;
@@ -162,11 +162,11 @@ class ReadRepetition {
   private async isSame(
     { text, error, read }: RecordedCall,
     { tool, input, notes }: ReadyCall,
-    { caller, reach }: { readonly caller: CallingTask; readonly reach: FileAccess },
+    { caller, pathAccess }: { readonly caller: CallingTask; readonly pathAccess: FileAccess },
   ): Promise<boolean> {
     if (tool.kind !== 'read' || tool.replay !== 'pure') return false;
     const context = readingContext(this.deps, caller, {
-      reach,
+      pathAccess,
       signal: this.signal,
       attach: createPreviewAttachPort(this.deps.models, caller.spec.model),
     });

@@ -99,7 +99,7 @@ async function restoreProblem(restore: () => Promise<void>): Promise<string | nu
 /** The errors of a file that was changed by others since the rewind was planned. */
 const CHANGED_MEANWHILE: ReadonlySet<string> = new Set(['CONFLICT', 'INVALID_PARAM', 'NOT_FOUND']);
 
-/** Closes a child that the rewound conversation no longer waits for, and tells the model. */
+/** Closes a child that the rewound conversation no longer waits for, and notifies the model. */
 function drop(child: string): readonly EventBody[] {
   const text = `- Task ${child} was running at this point, to which this conversation was rewound. Its later file changes were undone too, and it is not waited for any more. Its outcome is unknown: look before you start it again.`;
   const end = { child, status: 'stopped', changed: [], spent: NOTHING, below: [] } as const;

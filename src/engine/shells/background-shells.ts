@@ -221,7 +221,7 @@ const { O_APPEND, O_NOFOLLOW, O_WRONLY } = constants;
 
 /**
  * Writes the output of a background shell to an existing file, up to a limit in bytes. Calls `onLimit` once
- * when the shell writes more. When the disk is full, output is lost, but the shell goes on.
+ * when the shell writes more. When the disk is full, output is lost, but the shell keeps running.
  */
 export class ShellOutput {
   readonly path: string;

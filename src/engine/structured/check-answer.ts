@@ -34,7 +34,7 @@ export async function findSchemaProblem(schema: JsonObject): Promise<string | nu
   return typeof check === 'string' ? check : null;
 }
 
-/** The most answers that are checked in one activation: the first, and two after the model was told the errors. */
+/** The most answers that are checked in one activation: the first, and two after the model got the errors. */
 const MAX_ANSWERS = 3;
 /** The most findings in the error of a task; its log holds all of them. */
 const FINDINGS_IN_ERROR = 3;

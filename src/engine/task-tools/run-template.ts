@@ -1,4 +1,4 @@
-import { itemRequest } from '../fan-out/drive-items.ts';
+import { itemRequest } from '../fan-out/fan-out.ts';
 import { argumentsSchema, failedCall, ArgumentReader } from './argument-reader.ts';
 import { missingFields, parseBody, renderPrompt } from '../../agents/templates/render.ts';
 import { MusterError } from '../../base/errors.ts';

@@ -7,7 +7,7 @@ import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../prot
 import { foldLog } from '../task/fold-log.ts';
 import { findVisibleTask, visibleTasksNamedIn } from '../delegation/visible-tasks.ts';
 import { resumeChild } from '../delegation/resume-child.ts';
-import { failureDetails } from '../delegation/check-repeated-delegations.ts';
+import { failureDetails } from '../delegation/repeated-delegations.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 
 export interface TaskSendInput {

@@ -175,7 +175,7 @@ export class TaskRun {
     this.shells.abortAll();
   }
 
-  /** Ends what a conversation does now, with the children that it waits for. Background work goes on. */
+  /** Ends what a conversation does now, with the children that it waits for. Background work continues. */
   interrupt(order: StopOrder): void {
     const because = order.reason;
     this.journal.record({ type: 'turn.interrupted', input: newInterruptionId(), because });
@@ -194,7 +194,7 @@ export class TaskRun {
     this.cancellation.park();
   }
 
-  /** Stops everything that the task has started, and waits for it: nothing may go on, and cost, without it. */
+  /** Stops everything that the task has started and waits for it, since nothing may run and cost money without the task. */
   async stopOwnedWork(because: string): Promise<void> {
     this.children.stopAll(stopOrder('parent', because));
     this.shells.abortAll();
@@ -202,7 +202,7 @@ export class TaskRun {
     await this.shells.stopAll();
   }
 
-  /** Lets the task go on in the background: the call that waits for it returns. */
+  /** Moves the task to the background: the call that waits for it returns. */
   detach(because: string): void {
     const child = this.parent?.state.children.get(this.spec.id);
     if (child === undefined || child.background || child.status !== null) return;
@@ -279,14 +279,14 @@ class EndTracker {
   readonly written = this.finished.promise;
   /** True when the loop has decided how the task ends: no request follows that could hold a new message. */
   isDecided = false;
-  /** The end that the log did not take; null when there is none. */
+  /** The end that could not be written to the log; null when there is none. */
   lost: EndReason | null = null;
 
   decide(): void {
     this.isDecided = true;
   }
 
-  /** Notes that the log did not take the end, so that the parent is still told why. */
+  /** Notes that the end could not be written to the log, so that the parent still gets the reason. */
   recordLoss(error: ErrorInfo): void {
     this.lost = { status: 'failed', error, because: error.message, by: null };
   }

@@ -92,7 +92,7 @@ const FAILURES_OF_MODELS: ReadonlySet<ModelFailure['kind']> = new Set([
 ]);
 
 /**
- * Decides whether a failure is worth no more waiting where another model could go on: the provider asks for more
+ * Decides whether a failure is not worth waiting for if another model could continue: the provider asks for more
  * than a minute, or has limited the rate of the same request more often in a row than it is tried again.
  *
  * @param inARow rate-limit answers to the same request, one after another, this one counted

@@ -6,7 +6,7 @@ import {
   MAX_NESTED_DELEGATIONS,
   MAX_REPEATED_DELEGATIONS,
   findRepeatedDelegation,
-} from '../../../src/engine/delegation/check-repeated-delegations.ts';
+} from '../../../src/engine/delegation/repeated-delegations.ts';
 import type { ScriptedAnswer } from '../../scripted-model.ts';
 import type { ModelRequest } from '../../../src/protocol/model.ts';
 import type { AnyTool } from '../../../src/protocol/tool.ts';

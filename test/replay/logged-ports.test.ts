@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LoggedCalls } from '../../src/replay/logged-model.ts';
+import { LoggedCalls } from '../../src/replay/logged-ports.ts';
 import { NO_ACCESS } from '../../src/protocol/permission.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { readTool } from '../../src/tools/read/read.ts';
