@@ -1,3 +1,4 @@
+import { setImmediate as settled } from 'node:timers/promises';
 import { NO_WORK, type RequestPrefix } from '../protocol/model.ts';
 import { deferred } from '../base/async.ts';
 import type { TaskEnding } from '../engine/task/endings.ts';
@@ -24,7 +25,6 @@ import {
   loggedModels,
 } from './logged-ports.ts';
 import { LoggedRun, LoggedTree } from './logged-run.ts';
-import { setImmediate as settled } from 'node:timers/promises';
 
 /** The outcome of one try to rerun an epoch. */
 export interface EpochRerun {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { definedFields } from '../base/defined-fields.ts';
 import { steadyTime } from '../protocol/state/steady-time.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
@@ -7,7 +8,6 @@ import { isLowerCapFailure, type RequestPart, findAddedParts } from '../engine/t
 import { truncate } from '../base/text.ts';
 import { LogFold } from '../engine/task/fold-log.ts';
 import { stripStamp } from '../protocol/events/event-body.ts';
-import { isDeepStrictEqual } from 'node:util';
 
 /** Thrown at a rerun that writes an event that its log does not have, so that it stops. */
 class LogDiverged extends Error {}

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { MusterError } from '../../base/errors.ts';
 import { countRounds } from '../../protocol/state/delegations.ts';
 import type { CallDetails } from '../../protocol/tool.ts';
@@ -5,7 +6,6 @@ import type { RunningTasks } from '../task/running-tasks.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
-import { hash } from 'node:crypto';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 
 /** Returns the key of a delegation: the agent and the prompt as logs hold it, with its secrets redacted. */

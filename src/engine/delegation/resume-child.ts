@@ -1,6 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type TreePosition, recoverTasks } from './recover-task.ts';
 import { definedFields } from '../../base/defined-fields.ts';
-import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';

@@ -1,6 +1,6 @@
-import { catchMusterError, MusterError } from '../../base/errors.ts';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { catchMusterError, MusterError } from '../../base/errors.ts';
 import { removeHiddenCharacters } from '../../base/hidden-characters.ts';
 import { plural } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';

@@ -79,7 +79,8 @@ function openRoots(call: ResolvedCall, roots: readonly string[]): readonly strin
   return [...roots, ...beyond.map((path) => (isDirectory(path) ? path : dirname(path)))];
 }
 
-function isDirectory(path: string): boolean {
+/** Returns true if a path is a directory, or a link to one. */
+export function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDirectory } from './file-access.ts';
 import { isInside } from '../../base/path-inside.ts';
 import { couldRestrictRead, listReadRestrictions } from '../../policy/rules/match-rules.ts';
 import type { ReadDepth } from '../../policy/shell/read-only/proof.ts';
@@ -57,7 +57,7 @@ export async function protectedBelow(
     case 'followed':
       return await walk(
         path,
-        (entry) => isHidden(entry, rules) || (entry.isLink && leadsToDirectory(entry.path)),
+        (entry) => isHidden(entry, rules) || (entry.isLink && isDirectory(entry.path)),
         SEARCH_INSTEAD,
       );
     case 'tracked':
@@ -70,16 +70,6 @@ const LIST_INSTEAD = 'name a smaller directory, or use Glob';
 
 function isHidden({ path, isLink }: SubtreeEntry, rules: ReadRules): boolean {
   return isSecretPath(path) || (rules.any && rules.refuses(path)) || (isLink && !rules.opens(path));
-}
-
-/** Returns true if a walk that follows this link would find more than one file. */
-function leadsToDirectory(link: string): boolean {
-  try {
-    return statSync(link).isDirectory();
-  } catch {
-    // The link leads nowhere, or to a place that this user can't read.
-    return false;
-  }
 }
 
 async function walk(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { escapeTags } from '../../base/control-tags.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type {
@@ -11,7 +12,6 @@ import { collapseWhitespace, truncate, plural } from '../../base/text.ts';
 import { listAgentTypes } from './agent-types.ts';
 import type { ProjectContext, ContextFile } from '../../protocol/project-context.ts';
 import { nameCovers, ruleCovers } from '../../policy/rules/tool-cover.ts';
-import { createHash } from 'node:crypto';
 import { markOutside } from '../../protocol/outside-text.ts';
 
 /** The facts about the machine that a prompt states. */

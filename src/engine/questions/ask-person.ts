@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   type Question,
   questionSubject,
@@ -7,7 +8,6 @@ import {
 } from '../../protocol/question.ts';
 import { failure } from '../../tools/shared/output.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
-import { createHash } from 'node:crypto';
 import { listPaths, type ResolvedCall } from '../../policy/call.ts';
 import { identifyDefinition } from '../../policy/mode-grants.ts';
 import {
@@ -94,7 +94,7 @@ export async function askForTool(
   run: TaskRun,
   { callId, content, output, refuse, make }: ToolQuestion,
 ): Promise<ToolOutput> {
-  const digest = createHash('sha256').update(content).digest('hex');
+  const digest = hash('sha256', content);
   for (;;) {
     const isAsked = run.state.questions.get(callId)?.digest === digest;
     const result = output(findAnswer(run, callId, digest), { isAsked });
@@ -187,7 +187,7 @@ function digestOf({ ready, call, decision }: AskedCall): string {
   const { commands, reads, writes, hosts } = call.access;
   const touched = [reads, writes].map((paths) => paths.map(({ real }) => real));
   const said = [call.tool, ready.call.input, commands, touched, hosts, decision.step];
-  return createHash('sha256').update(JSON.stringify(said)).digest('hex');
+  return hash('sha256', JSON.stringify(said));
 }
 
 /**

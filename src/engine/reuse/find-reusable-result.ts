@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { delegatorOf, planChild, prepareModels } from '../delegation/plan-child.ts';
 import { catchMusterError, errorMessage, MusterError } from '../../base/errors.ts';
 import { onAbort } from '../../base/async.ts';
@@ -5,7 +6,6 @@ import type { EngineDeps, ReuseOutcome } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { hasOnlyPrompt } from './can-reuse.ts';
 import { reuseKey } from './reuse-key.ts';
-import { isDeepStrictEqual } from 'node:util';
 import { escapeTags } from '../../base/control-tags.ts';
 import { truncate } from '../../base/text.ts';
 import type { FileAccess, FileSeen } from '../../protocol/tool.ts';

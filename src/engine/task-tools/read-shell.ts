@@ -1,10 +1,10 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { ToolOutput, ToolCaps } from '../../protocol/tool.ts';
 import { shellNoticeId, shortenCommand, describeShellEnd } from '../shells/shell-end.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { formatDuration, byteLength } from '../../base/text.ts';
 import type { ShellState } from '../../protocol/state/owned-work.ts';
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { errorMessage } from '../../base/errors.ts';
 import { plainText } from '../../sys/plain-text.ts';
 

@@ -54,11 +54,8 @@ export function taskOutputTool(engine: EngineContext): Tool<TaskOutputInput> {
 }
 
 function parse(value: JsonValue): ValidationResult<TaskOutputInput> {
-  const args = new ArgumentReader(
-    value,
-    ['task_id', 'block', 'timeout', 'offset'],
-    TASK_ID_ALIASES,
-  );
+  const known = ['task_id', 'block', 'timeout', 'offset'];
+  const args = new ArgumentReader(value, known, TASK_ID_ALIASES);
   return args.result({
     taskId: args.text('task_id', 'the id of a task, or the beginning of one'),
     block: args.flag('block', true),

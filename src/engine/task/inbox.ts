@@ -1,10 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { rejectOnAbort, deferred, type Deferred } from '../../base/async.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isMeantBy, type GrantScope, type OnAsk, type Question } from '../../protocol/question.ts';
 import type { Rights, PermissionRule, ModeGrant } from '../../protocol/permission.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
-import { isDeepStrictEqual } from 'node:util';
 
 /** The task whose log an answer is written to. */
 export interface AnswerWriter {

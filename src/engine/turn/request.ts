@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   modelName,
   type ModelRequest,
@@ -12,7 +13,6 @@ import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { Effort } from '../../protocol/agent.ts';
-import { hash } from 'node:crypto';
 import type { Message } from '../../protocol/message.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
