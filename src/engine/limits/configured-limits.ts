@@ -40,7 +40,6 @@ interface RequestedLimits {
 /** Returns the limits of a new task: the smallest of those that are requested. */
 export function combineLimits({ config, definition, call }: RequestedLimits): TaskLimits {
   const wallMs = definition.wallSeconds === undefined ? null : definition.wallSeconds * 1000;
-  const most = config.resultMaxTokens;
   const maxCostUsd = smallest(config.maxCostUsd, definition.maxCostUsd);
   const maxToolBytes = smallest(config.maxToolBytes, definition.maxToolBytes);
   return {
@@ -49,7 +48,10 @@ export function combineLimits({ config, definition, call }: RequestedLimits): Ta
     ...(maxCostUsd === null ? {} : { maxCostUsd }),
     ...(maxToolBytes === null ? {} : { maxToolBytes }),
     wallMs: smallest(config.wallMs, wallMs),
-    resultMaxTokens: Math.min(most, definition.resultMaxTokens ?? most),
+    resultMaxTokens: Math.min(
+      config.resultMaxTokens,
+      definition.resultMaxTokens ?? config.resultMaxTokens,
+    ),
   };
 }
 

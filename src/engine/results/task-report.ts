@@ -99,18 +99,19 @@ function statusLines(state: TaskState, status: string): readonly string[] {
   ];
 }
 
-/** The part of a task's state that shows what it does. */
-interface ActiveTask extends Pick<TaskState, 'activity' | 'parkedOn'> {
-  readonly openChildren: { readonly size: number };
-}
-
 /**
  * Describes in a few words what a running task does; null if nothing lasts.
  *
  * @param now the present time on the timeline of the task's steady times; without it, no duration is named
  */
 export function activityText(
-  { activity, openChildren, parkedOn }: ActiveTask,
+  {
+    activity,
+    openChildren,
+    parkedOn,
+  }: Pick<TaskState, 'activity' | 'parkedOn'> & {
+    readonly openChildren: { readonly size: number };
+  },
   now?: number,
 ): string | null {
   const lasting = (since: number | null) =>
