@@ -68,6 +68,16 @@ export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** Returns what `work` returns, or the MusterError that it throws. Throws any other error. */
+export function catchMusterError<T>(work: () => T): T | MusterError {
+  try {
+    return work();
+  } catch (thrown) {
+    if (thrown instanceof MusterError) return thrown;
+    throw thrown;
+  }
+}
+
 export function isCancelled(thrown: unknown): boolean {
   return thrown instanceof MusterError && thrown.code === 'CANCELLED';
 }

@@ -1,31 +1,16 @@
+import type { TaskRequest } from './delegation/create-task.ts';
 import type { QuotedItem } from '../protocol/quoted-item.ts';
-import type { AgentDefinition } from '../protocol/agent.ts';
 import type { ResolvedModel, RequestPrefix } from '../protocol/model.ts';
 import type { Rights, PermissionMode, Decision } from '../protocol/permission.ts';
-import type { TaskSource } from '../protocol/task.ts';
-import type { JsonObject } from '../base/json.ts';
 import type { ChildOutline } from './delegation/plan-child.ts';
-import type { AnswerRequest } from './questions/parse-answer.ts';
+import type { AnswerRequest } from './questions/record-answer.ts';
 
 /** A request to start a conversation as the root of a new tree. */
-export interface RootRequest {
+export interface RootRequest extends TaskRequest {
   /** The id of the task. Default: a new one. */
   readonly id?: string;
-  readonly prompt: string;
-  /** The part of the prompt that the person wrote. Default: all of it. */
-  readonly personText?: string;
-  /** The items that the person quotes with it. Default: none. */
-  readonly enclosed?: readonly QuotedItem[];
   /** The line that lists show. Default: the first words of the prompt. */
   readonly description?: string;
-  readonly agent: AgentDefinition;
-  readonly model: ResolvedModel;
-  readonly rights: Rights;
-  readonly cwd: string;
-  readonly source: TaskSource;
-  readonly params: JsonObject;
-  /** The JSON Schema of its answers. Default: the agent's, if any. */
-  readonly outputSchema?: JsonObject;
 }
 
 /** The options with which a person resumes a task. */
@@ -61,7 +46,7 @@ export interface QuestionAnswer extends AnswerRequest {
 
 /** The options with which a person resumes a task in a running tree. */
 export interface ResumeBelowRequest {
-  /** The next message. Default: a message that tells it to go on. */
+  /** The next message. Default: a message that asks it to continue. */
   readonly prompt?: string;
   readonly model?: string;
   readonly maxTurns?: number;

@@ -1,3 +1,9 @@
+import {
+  openToResume,
+  continueMessage,
+  recordResume,
+  startActivations,
+} from './delegation/resume-child.ts';
 import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { QuotedItem } from '../protocol/quoted-item.ts';
@@ -11,19 +17,16 @@ import type { TaskSpec } from '../protocol/task.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
 import { createTask } from './delegation/create-task.ts';
 import { assertCompactable } from './compaction/make-room.ts';
-import { createDelegation } from './delegation/delegation.ts';
-import { decideDelegation } from './delegation/decide-delegation.ts';
+import { createDelegation, decideDelegation } from './delegation/delegation.ts';
 import type { EngineDeps } from './task/deps.ts';
 import type { QuotedItems, QuoteRequest } from './quote/quote.ts';
 import { prepareAgent, findUnusableReason } from './prompt/prepare-agent.ts';
 import { resolveRecipient, type QuoteRecipient } from './quote/recipient.ts';
-import { driveItems } from './fan-out/drive-items.ts';
+import { driveItems, startFanOut, type FanOutRequest } from './fan-out/fan-out.ts';
 import { reopenFailedItems, requireConversation } from './fan-out/remaining-items.ts';
-import { startFanOut, type FanOutRequest } from './fan-out/start-fan-out.ts';
 import { foldLog } from './task/fold-log.ts';
 import { runTask } from './loop/loop.ts';
-import { recoverTasks } from './delegation/recover-task.ts';
-import { resolveMentions, createUserMessage } from './prompt/mentions.ts';
+import { resolveMentions, createUserMessage } from './prompt/agent-types.ts';
 import { isBusy } from './loop/next-step.ts';
 import {
   outlineChild,
@@ -42,13 +45,6 @@ import {
   resumeRecoveredDescendant,
   type ResumedDescendant,
 } from './resume-descendant.ts';
-import { finishRewinds } from './rewind/finish-rewind.ts';
-import {
-  continueMessage,
-  recordMaxRights,
-  recordResume,
-  startActivations,
-} from './delegation/resume-task.ts';
 import { RunningTasks } from './task/running-tasks.ts';
 import { changeMode } from './questions/set-mode.ts';
 import { stopOrder, type StopOrder } from './task/stop-order.ts';
@@ -102,11 +98,7 @@ export class Engine {
       id,
       personText: request.personText ?? request.prompt,
       setup,
-      limits: combineLimits({
-        config: settings.rootLimits,
-        definition: agent.limits,
-        call: {},
-      }),
+      limits: combineLimits({ config: settings.rootLimits, definition: agent.limits, call: {} }),
       description: request.description ?? describePrompt(request.prompt),
       handed: [],
       background: false,
@@ -134,13 +126,8 @@ export class Engine {
     const decision = decideDelegation(deps, by.rights, plan.agent);
     const fallbacks = deps.models.fallbacks?.(plan.model, plan.agent) ?? [];
     const reusesResults = plan.agent.cache ?? deps.settings.reusesResults;
-    return {
-      ...plan,
-      decision,
-      fallbacks,
-      reusesResults,
-      prefix: prefixes.get(prompt, tools).prefix,
-    };
+    const { prefix } = prefixes.get(prompt, tools);
+    return { ...plan, decision, fallbacks, reusesResults, prefix };
   }
 
   /**
@@ -149,49 +136,36 @@ export class Engine {
    * question is already answered; `INVALID_PARAM` if the answer does not fit the question.
    */
   async resume(id: string, request: ResumeOptions): Promise<TaskRun> {
-    const opened = recoverTasks(this.context, id, { tree: null, parent: null });
-    const [top, ...descendantToResume] = opened;
-    const {
-      prompt,
-      enclosed,
-      keepsParked = false,
-      answer,
-      retryFailed = false,
-      below,
-      ...terms
-    } = request;
-    try {
-      if (below !== undefined) requireDescendant(top, below.id);
-      await finishRewinds(this.deps.store, opened);
-      if (prompt !== null) requireConversation(top);
-      if (request.compacts !== undefined) await assertCompactable(this.deps, top);
-      if (retryFailed) reopenFailedItems(top);
-      const isAsking = opened.some(({ state }) => openQuestions(state).length > 0);
-      if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
-      if (answer !== undefined) answerRecordedQuestion(opened, answer, this.deps.inbox);
-      const message =
-        prompt === null
-          ? null
-          : this.personInput(prompt, { to: top.spec, recorder: top, enclosed });
-      recordResume(this.deps, top, {
-        ...terms,
-        by: 'user',
-        callId: null,
-        message,
-        isToldToGoOn: below === undefined,
-        maxRights: request.maxRights(top.spec.rights),
-      });
-      for (const run of descendantToResume)
-        recordMaxRights(run, run.parent?.permissions.rights ?? top.permissions.rights);
-      if (below !== undefined)
+    const { prompt, enclosed, keepsParked, answer, retryFailed, below, ...terms } = request;
+    const opened = await openToResume(this.context, id, {
+      position: { tree: null, parent: null },
+      record: async (tasks) => {
+        const [top] = tasks;
+        if (below !== undefined) requireDescendant(top, below.id);
+        if (prompt !== null) requireConversation(top);
+        if (request.compacts !== undefined) await assertCompactable(this.deps, top);
+        if (retryFailed) reopenFailedItems(top);
+        const isAsking = tasks.some(({ state }) => openQuestions(state).length > 0);
+        if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
+        if (answer !== undefined) answerRecordedQuestion(tasks, answer, this.deps.inbox);
+        const message =
+          prompt === null
+            ? null
+            : this.personInput(prompt, { to: top.spec, recorder: top, enclosed });
+        recordResume(this.deps, top, {
+          ...terms,
+          by: 'user',
+          callId: null,
+          message,
+          isToldToGoOn: below === undefined,
+          maxRights: request.maxRights(top.spec.rights),
+        });
+        if (below === undefined) return;
         await resumeRecoveredDescendant(this.context, top, this.below(below, top));
-    } catch (thrown) {
-      // A task that is open and never runs would be waited for forever.
-      for (const run of opened) run.close();
-      throw thrown;
-    }
+      },
+    });
     await startActivations(this.context, opened);
-    return top;
+    return opened[0];
   }
 
   /** Returns a task that runs in this process, by its full id. */
@@ -200,10 +174,14 @@ export class Engine {
   }
 
   /** Gathers the items that a person quotes in a message to a task, which may not exist yet. */
-  async quote(to: QuoteRecipient, wish: QuoteRequest, signal?: AbortSignal): Promise<QuotedItems> {
+  async quote(
+    to: QuoteRecipient,
+    request: QuoteRequest,
+    signal?: AbortSignal,
+  ): Promise<QuotedItems> {
     const { quoteItems } = await import('./quote/quote.ts');
     const receiver = resolveRecipient(this.deps, to, this.running);
-    return quoteItems(this.deps, receiver, wish, signal ?? new AbortController().signal);
+    return quoteItems(this.deps, receiver, request, signal ?? new AbortController().signal);
   }
 
   /** Sends a message to a running task, for its next request. Throws `NOT_FOUND` if it does not run in this process. */
@@ -290,7 +268,7 @@ export class Engine {
       readonly enclosed?: readonly QuotedItem[] | undefined;
     },
   ): TaskInput {
-    const mentions = resolveMentions(text, { agents: this.deps.agents, by: to });
+    const mentions = resolveMentions(text, this.deps.agents.agents(), to);
     for (const message of mentions.warnings) recorder.journal.record({ type: 'warning', message });
     return createUserMessage(text, mentions, enclosed);
   }
@@ -304,10 +282,8 @@ export class Engine {
   /** Returns the result of a task, with the paths of its files. */
   result(run: TaskRun): ResultEnvelope {
     const { store } = this.deps;
-    const paths = {
-      transcript: store.logPath(run.spec.id),
-      outputFile: store.outputPath(run.spec.id),
-    };
+    const { id } = run.spec;
+    const paths = { transcript: store.logPath(id), outputFile: store.outputPath(id) };
     const questions = run.tree.parkedOn.map(({ question }) => question);
     return buildResultEnvelope(run.outcome(), paths, questions);
   }

@@ -6,7 +6,7 @@ import { foldLog } from './task/fold-log.ts';
 import { isBusy } from './loop/next-step.ts';
 import { resumeChild } from './delegation/resume-child.ts';
 import type { TaskRun } from './task/task-run.ts';
-import { newInterruptionId } from './task/interruption-notice.ts';
+import { newInterruptionId } from './task/stop-order.ts';
 import type { EngineContext } from './delegation/engine-context.ts';
 
 /** A task that a person resumes, and its next message. */

@@ -5,8 +5,8 @@ import { collapseWhitespace } from '../base/text.ts';
 import { sanitizeForTerminal } from '../base/terminal-text.ts';
 import type { ClaimFlag } from '../protocol/result.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
-import { failedRun } from './last-runs.ts';
-import { quoteText, runText } from './receipt-line.ts';
+import { failedRun } from './command-kinds.ts';
+import { quoteText, runText } from './receipt.ts';
 
 /** UTF-16 units of an answer that are searched for paths, at its beginning and at its end. */
 const READ_LENGTH = 40_000;
@@ -26,7 +26,7 @@ const PATH = lazy(
 const WEB_ADDRESS = /\b[a-z][\w+.-]{0,20}:\/\/\S+/gi;
 /** JSON in a code block can be the whole answer; other code is an example. */
 const CODE_BLOCK = /(?:^|\n)(`{3,}|~{3,})(?!json)[\s\S]*?(?:\n\1|$)/g;
-/** A name without a directory is taken for a file by these endings alone: `user.name` is none. */
+/** Endings by which a name without a directory counts as a file; `user.name` has none of them. */
 const FILE_ENDING =
   /\.(?:c|cc|cpp|cs|css|csv|go|h|hpp|html|ini|ipynb|java|jsx?|json|kt|lua|md|mjs|php|pl|png|py|rb|rs|scss|sh|sql|svelte|svg|swift|toml|tsx?|txt|vue|xml|ya?ml)$/;
 const NO_FILE = /^@|^(?:\.?\/)?path\/to\/|^[A-Z]\w*\.js$|^[^./][^/]*\.[^/]*\/|^\d[\d.]*\w?$/;

@@ -1,12 +1,12 @@
 import { splitIdentifier } from '../base/word-stems.ts';
 import type { CommandRun } from '../protocol/tool.ts';
-import { splitCommandLine, type LineSegment } from './command-line.ts';
+import type { TaskState } from '../protocol/state/task-state.ts';
 
 /** The kinds of command that a receipt names. */
-export type CommandKind = 'test' | 'build' | 'commit';
+type CommandKind = 'test' | 'build' | 'commit';
 
 /** The meaning of an exit code for one program of a command line. `unclear`: it may have passed or failed. */
-export type CommandOutcome = 'passed' | 'failed' | 'unclear';
+type CommandOutcome = 'passed' | 'failed' | 'unclear';
 
 /**
  * The words that classify a command: programs, some with the first argument that makes them of the kind, and names of
@@ -138,4 +138,145 @@ function withoutWrappers(words: readonly string[]): readonly string[] {
 
 function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** One program of a command line with its arguments, quotes taken off. */
+interface LineSegment {
+  readonly words: readonly string[];
+  /** The operator behind it: `&&`, `||`, `|`, `;`, `&`, a line break or a bracket. '' at the end, '…' where it is cut. */
+  readonly next: string;
+}
+
+/** The programs of a command line, and the shell options in it that change what its exit code says. */
+interface SplitLine {
+  readonly segments: readonly LineSegment[];
+  /** `set -e`: a program that fails ends the line. */
+  readonly stopsAtFailure: boolean;
+  /** `set -o pipefail`: a program that fails in a pipe makes the pipe fail. */
+  readonly failsInPipe: boolean;
+}
+
+/** UTF-16 units of a command line that are read. */
+const READ_LENGTH = 4_000;
+/** How often a shell within a shell is read: `bash -c "bash -c …"`. */
+const READ_SHELLS = 2;
+const HERE_DOCUMENT =
+  /<<-?[ \t]*(['"]?)([A-Za-z_]\w*)\1([^\n]*)\n[\s\S]*?(?:\n[ \t]*\2[ \t]*(?=\n|$)|$)/g;
+const TOKEN =
+  /'[^']*'|"(?:\\.|[^"\\])*"|\$\([^()]*\)|`[^`]*`|\\.|\d*>{1,2}&\d+|\d*[<>]{1,3}[&|-]?|&>{1,2}|&&|\|\|?|[;&\n()]|[^\s'"\\`<>|&;()$]+|[^\S\n]+|./gs;
+const SHELL = /^(?:.*\/)?(?:ba|z|da|k)?sh$/;
+
+/**
+ * Splits a command line into its programs. This is a rough reading for receipts, which may be wrong about unusual
+ * syntax; permissions are decided by the grammar in `policy/`.
+ */
+function splitCommandLine(line: string): SplitLine {
+  return {
+    segments: segmentsOf(line, READ_SHELLS),
+    stopsAtFailure: /\bset -\w*e/.test(line),
+    failsInPipe: /\bpipefail\b/.test(line),
+  };
+}
+
+function segmentsOf(line: string, shells: number): readonly LineSegment[] {
+  const segments: { words: readonly string[]; next: string }[] = [];
+  let words: string[] = [];
+  let word: string | null = null;
+  let isTarget = false;
+  let isComment = false;
+  const endWord = () => {
+    if (word !== null && !isTarget) words.push(word);
+    if (word !== null) isTarget = false;
+    word = null;
+  };
+  const endSegment = (next: string) => {
+    endWord();
+    isTarget = false;
+    const last = segments.at(-1);
+    if (words.length > 0) segments.push({ words, next });
+    else if (last !== undefined && /^[)\n]$/.test(last.next) && next !== '') last.next = next;
+    words = [];
+  };
+  const text = line.slice(0, READ_LENGTH).replace(HERE_DOCUMENT, '$3\n');
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (isComment && token !== '\n') continue;
+    isComment = word === null && token.startsWith('#');
+    if (isComment || token === '\\\n') continue;
+    if (/^(?:&&|\|\|?|[;&\n()])$/.test(token)) endSegment(token);
+    else if (/^\s+$/.test(token)) endWord();
+    else if (/^(?:\d*[<>]|&>)/.test(token)) {
+      endWord();
+      isTarget = !/\d$/.test(token);
+    } else word = (word ?? '') + unquoted(token);
+  }
+  // The part of a long line that is not read may decide about its exit code.
+  endSegment(line.length > READ_LENGTH ? '…' : '');
+  const last = segments.at(-1);
+  if (last !== undefined && /^[;\n)]$/.test(last.next)) last.next = '';
+  return segments.flatMap((segment) => withinShell(segment, shells));
+}
+
+/** Returns what `bash -c "…"` runs in the place of the shell. */
+function withinShell(segment: LineSegment, shells: number): readonly LineSegment[] {
+  const { words, next } = segment;
+  const at = words.findIndex((word) => SHELL.test(word));
+  const option = words.findIndex((word, index) => index > at && /^-\w*c$/.test(word));
+  const inner = words[option + 1];
+  if (at === -1 || option === -1 || inner === undefined || shells === 0) return [segment];
+  const segments = segmentsOf(inner, shells - 1);
+  const last = segments.at(-1);
+  return last === undefined ? [] : [...segments.slice(0, -1), { ...last, next: last.next || next }];
+}
+
+function unquoted(token: string): string {
+  if (token.startsWith('\\')) return token.slice(1);
+  return /^['"]/.test(token) && token.length > 1 ? token.slice(1, -1) : token;
+}
+
+export type CheckKind = Exclude<CommandKind, 'commit'>;
+
+interface LastRun extends CommandRun {
+  readonly outcome: CommandOutcome;
+}
+
+/** The last runs of the tests or the build. Those of subagents and background shells have no order among them. */
+interface LastRuns {
+  /** The last one among the task's own foreground commands; null: there was none. */
+  readonly own: LastRun | null;
+  readonly others: readonly LastRun[];
+}
+
+/** Whether a task, or a child of it, is known to have run a command. */
+export function hasCommands({ commands, shells, children }: TaskState): boolean {
+  if (commands.length > 0 || shells.size > 0) return true;
+  return [...children.values()].some(
+    ({ receipt }) => receipt === null || receipt.commands.length + receipt.commandsLeftOut > 0,
+  );
+}
+
+/** Finds the last runs of one kind, in the task and in each of its children and background shells. */
+export function lastRuns({ commands, shells, children }: TaskState, kind: CheckKind): LastRuns {
+  const groups = [
+    ...[...shells.values()].map(({ command, end }) => [
+      { command, exitCode: end?.exitCode ?? null },
+    ]),
+    ...[...children.values()].map(({ receipt }) => receipt?.commands ?? []),
+  ];
+  const others = groups.map((group) => lastRun(group, kind)).filter((run) => run !== null);
+  return { own: lastRun(commands, kind), others };
+}
+
+/** Finds the run to name where all last runs of a kind failed; null: one may have passed, or there was none. */
+export function failedRun(state: TaskState, kind: CheckKind): CommandRun | null {
+  const { own, others } = lastRuns(state, kind);
+  const all = own === null ? others : [own, ...others];
+  return all.every(({ outcome }) => outcome === 'failed') ? (all[0] ?? null) : null;
+}
+
+function lastRun(commands: readonly CommandRun[], kind: CheckKind): LastRun | null {
+  for (const run of commands.toReversed()) {
+    const outcome = classifyCommand(run).get(kind);
+    if (outcome !== undefined) return { ...run, outcome };
+  }
+  return null;
 }

@@ -1,3 +1,4 @@
+import { definedFields } from '../base/defined-fields.ts';
 import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { selectLiveEvents } from '../protocol/events/rewound.ts';
@@ -6,13 +7,18 @@ import type { TaskStore } from '../store/task-store.ts';
 import { requestPrefix } from '../engine/delegation/create-task.ts';
 import { PrefixCache } from '../engine/prompt/prefix.ts';
 import { readFullLog } from '../engine/task/fold-log.ts';
-import { branchedEvents, lostWorkNotices } from './branched-events.ts';
-import { findBranchPoint } from '../engine/rewind/branch-point.ts';
+import { findBranchPoint } from '../engine/rewind/plan-rewind.ts';
 import { foldEvents } from '../protocol/state/fold.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
+import { stripStamp } from '../protocol/events/event-body.ts';
+import { runningShells } from '../protocol/state/owned-work.ts';
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
+import { NO_USAGE } from '../protocol/model.ts';
+import { drawNonce } from '../protocol/outside-text.ts';
+import type { CallDetails } from '../protocol/tool.ts';
 
 /** A request to branch off from an event of a task. */
-export interface BranchRequest {
+interface BranchRequest {
   /** The full id of the task to branch off from. */
   readonly id: string;
   /** The number of an event of it. */
@@ -22,7 +28,7 @@ export interface BranchRequest {
 }
 
 /** A new branch, which does not run yet. */
-export interface Branch {
+interface Branch {
   /** The id of the new task, the root of its own tree. */
   readonly id: string;
   /** The number of the event at which it branches off: the requested one, or one before it. */
@@ -40,9 +46,8 @@ export async function createBranch(
   const events = readFullLog(store, id);
   const [created] = events;
   if (created?.type === 'task.created' && created.spec.fanOut !== undefined) {
-    throw new UsageError(
-      `task ${id} is a run of a template, and no conversation: branch off from one of its items`,
-    );
+    const message = `task ${id} is a run of a template, and no conversation: branch off from one of its items`;
+    throw new UsageError(message);
   }
   const last = events.at(-1)?.seq ?? -1;
   if (at > last) {
@@ -53,20 +58,17 @@ export async function createBranch(
   const state = foldEvents(before);
   const kept = selectLiveEvents(before);
   if (!hasPrompt && isAnswered(state)) {
-    throw new UsageError(
-      `at event ${point} the task has answered and nobody has said anything since: say with --prompt what comes next, or branch off before that answer`,
-    );
+    const message = `at event ${point} the task has answered and nobody has said anything since: say with --prompt what comes next, or branch off before that answer`;
+    throw new UsageError(message);
   }
   const branch = newId();
   const imported = store.importedUpTo(id) ?? -1;
   const log = store.create(specOf(store, branch, { state, point }));
   try {
-    const grants = branchedEvents(kept, { trustsGrants: imported < 0 });
-    log.append([
-      ...grants,
-      ...lostWorkNotices(state),
-      { type: 'task.resumed', by: 'user', callId: null },
-    ]);
+    // The grants in an imported log were not given on this machine.
+    const copied = branchedEvents(kept).filter((body) => imported < 0 || !isGrant(body));
+    const resumed = { type: 'task.resumed', by: 'user', callId: null } as const;
+    log.append([...copied, ...lostWorkNotices(state), resumed]);
     await log.sync();
   } catch (thrown) {
     log.close();
@@ -106,4 +108,79 @@ function prefixOf(store: TaskStore, spec: TaskSpec): string {
   const shared = spec.parent === null ? null : new PrefixCache(store).load(spec.prefix);
   if (shared === null) return spec.prefix;
   return store.putBlob(JSON.stringify(requestPrefix(shared, spec)), { redact: false });
+}
+
+/**
+ * Copies the events of a log for a branch: the conversation, the known files and the terms. Costs, changes and
+ * started work stay with the task that made them.
+ */
+function branchedEvents(events: readonly TaskEvent[]): readonly EventBody[] {
+  return events.flatMap((event) => branched(stripStamp(event)) ?? []);
+}
+
+function isGrant({ type }: EventBody): boolean {
+  return type === 'rights.granted' || type === 'mode.granted';
+}
+
+/** Creates the notices about tasks and shells that were running at the branch point and that a branch does not have. */
+function lostWorkNotices(state: TaskState): readonly EventBody[] {
+  const tasks = [...state.openChildren].map((id) => `- Task ${id}`);
+  const shells = runningShells(state).map((id) => `- Shell ${id}`);
+  return [...tasks, ...shells].map((what): EventBody => {
+    const text = `${what} ran when this conversation was branched off from another one, and stayed there. Its outcome is unknown: look before you start it again.`;
+    const nonce = drawNonce(text);
+    const input = { id: newId(), kind: 'result', from: 'muster', text, nonce } as const;
+    return { type: 'input.queued', input };
+  });
+}
+
+/** Returns the event as the branch gets it, or null for an event that it does not get. */
+function branched(body: EventBody): EventBody | null {
+  switch (body.type) {
+    case 'task.resumed':
+    case 'task.reused':
+    case 'terms.changed':
+    case 'input.withdrawn':
+    case 'turn.started':
+    case 'turn.accepted':
+    case 'turn.interrupted':
+    case 'rights.granted':
+    case 'mode.granted':
+    case 'todos.set':
+    case 'context.cleared':
+    case 'summary.started':
+    case 'context.dropped':
+    case 'context.handed':
+      return body;
+    case 'input.queued': {
+      // A branch can see no task of the other tree.
+      const { handed: _, ...input } = body.input;
+      return { ...body, input };
+    }
+    case 'context.summarised':
+    case 'summary.refused':
+    case 'turn.ended': {
+      const { pricedBy: _, estimated: _estimated, ...rest } = body;
+      return { ...rest, usage: NO_USAGE, costUsd: 0 };
+    }
+    case 'turn.failed': {
+      const { type, turn, failure } = body;
+      return { type, turn, failure, usage: NO_USAGE };
+    }
+    case 'call.ended':
+      return { ...body, facts: knowledgeOf(body.facts) };
+    case 'call.refused':
+      return { ...body, decision: null };
+    default:
+      return null;
+  }
+}
+
+/** Keeps the files that a call read or wrote, since a task knows the content that it has written. */
+function knowledgeOf({ read = [], changed = [], variables, skill }: CallDetails): CallDetails {
+  const written = changed.flatMap(({ path, after, movedFrom, unread }) =>
+    after === null || movedFrom !== undefined || unread === true ? [] : [{ path, hash: after }],
+  );
+  const seen = [...read, ...written];
+  return { ...(seen.length === 0 ? {} : { read: seen }), ...definedFields({ variables, skill }) };
 }

@@ -3,7 +3,6 @@ import { unescapeTags } from '../base/control-tags.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import { limitMessage } from '../engine/limits/limit-message.ts';
 import type { StopOrder } from '../engine/task/stop-order.ts';
-import { isExternalEvent } from './external-events.ts';
 
 /** The events that one owner of a log wrote, from its claim until it ended, died or parked the task. */
 export interface Epoch {
@@ -15,7 +14,7 @@ export interface Epoch {
 }
 
 /** The moment of a stop order: before the loop starts its next step, while that runs, or while a model is asked. */
-export type StopMoment = 'at_once' | 'when_quiet' | 'when_asked';
+type StopMoment = 'at_once' | 'when_quiet' | 'when_asked';
 
 /** A stop order that a task got in an epoch. */
 export interface EpochStop {
@@ -118,4 +117,48 @@ function wasInterrupted(events: readonly TaskEvent[], because: string): boolean 
 function saysLimit(event: TaskEvent, because: string): boolean {
   if (event.type === 'limit.reached') return limitMessage(event) === because;
   return event.type === 'turn.failed' && event.failure.message === because;
+}
+
+/**
+ * Returns true if an event came to the loop of a task from outside: from people, other tasks, running tools, or the
+ * process that opened the log. A rerun takes these events from the log; the loop has to produce the others again.
+ */
+export function isExternalEvent(event: TaskEvent): boolean {
+  switch (event.type) {
+    case 'input.queued': {
+      const { kind, from, id } = event.input;
+      // The used part of a cap depends on other tasks of the tree, and the date depends on the time zone.
+      return kind !== 'notice' || from !== 'muster' || /^(?:budget|date)-/.test(id);
+    }
+    case 'terms.changed':
+      return event.fallback === undefined;
+    case 'task.created':
+    case 'task.claimed':
+    case 'task.held':
+    case 'task.resumed':
+    case 'task.rewound':
+    case 'files.restored':
+    case 'task.parked':
+    case 'input.withdrawn':
+    case 'items.reopened':
+    case 'turn.quiet':
+    case 'turn.flowing':
+    case 'turn.interrupted':
+    case 'question.asked':
+    case 'question.answered':
+    case 'rights.granted':
+    case 'mode.granted':
+    case 'child.created':
+    case 'child.resumed':
+    case 'child.detached':
+    case 'child.ended':
+    case 'shell.started':
+    case 'shell.ended':
+    case 'notified':
+    case 'todos.set':
+    case 'warning':
+      return true;
+    default:
+      return false;
+  }
 }

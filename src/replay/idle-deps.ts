@@ -9,7 +9,7 @@ import { LoopQueue } from '../base/loop-queue.ts';
 import { PrefixCache } from '../engine/prompt/prefix.ts';
 import { RunningTasks } from '../engine/task/running-tasks.ts';
 import { createTaskTools } from '../engine/task-tools/index.ts';
-import type { EngineSettings } from '../engine/limits/engine-settings.ts';
+import type { EngineSettings } from '../engine/limits/configured-limits.ts';
 
 interface IdleParts {
   readonly store: TaskStore;

@@ -1,5 +1,5 @@
-import { BUDGET_LIMITS } from '../engine/limits/configured-limits.ts';
-import { taskCaps } from '../engine/limits/configured-limits.ts';
+import { definedFields } from '../base/defined-fields.ts';
+import { BUDGET_LIMITS, taskCaps } from '../engine/limits/configured-limits.ts';
 import {
   Budget,
   activationExpense,
@@ -14,7 +14,7 @@ import { TaskTree, type TaskTreeParts } from '../engine/task/task-tree.ts';
 import { Cancellation } from '../engine/task/cancellation.ts';
 import type { LimitHit } from '../protocol/state/activation.ts';
 import type { RerunLog } from './rerun-log.ts';
-import { isLowerCapFailure } from '../engine/turn/turn-outcome.ts';
+import { isLowerCapFailure } from '../engine/turn/request.ts';
 
 /** A task that is rerun alone. Its log replaces what it shared with its tree. */
 export class LoggedRun extends TaskRun {
@@ -120,22 +120,13 @@ class LoggedBudget extends Budget {
     if (event?.type !== 'limit.reached' || !BUDGET_LIMITS.some((each) => each === event.limit))
       return null;
     const { limit, value, used, needed, lastAnswerFits, output, unpriced } = event;
-    return {
-      limit,
-      value,
-      used,
-      ...(needed === undefined ? {} : { needed }),
-      ...(output === undefined ? {} : { output }),
-      ...(lastAnswerFits === undefined ? {} : { lastAnswerFits }),
-      ...(unpriced === undefined ? {} : { unpriced }),
-    };
+    return { limit, value, used, ...definedFields({ needed, output, lastAnswerFits, unpriced }) };
   }
 }
 
 function hasOutputCap(script: RerunLog): boolean {
-  for (let ahead = 0; ; ahead += 1) {
-    const event = script.next(ahead);
-    if (event === undefined) return false;
-    if (event.type === 'turn.started' && event.outputCap !== undefined) return true;
-  }
+  return (
+    script.find((event) => event.type === 'turn.started' && event.outputCap !== undefined) !==
+    undefined
+  );
 }

@@ -1,3 +1,5 @@
+import { setImmediate as settled } from 'node:timers/promises';
+import { NO_WORK, type RequestPrefix } from '../protocol/model.ts';
 import { deferred } from '../base/async.ts';
 import type { TaskEnding } from '../engine/task/endings.ts';
 import type { Clock } from '../base/clock.ts';
@@ -7,25 +9,22 @@ import { Journal } from '../engine/task/journal.ts';
 import { runTask } from '../engine/loop/loop.ts';
 import { stopOrder } from '../engine/task/stop-order.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
-import type { RequestPrefix } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import type { AnyTool } from '../protocol/tool.ts';
-import type { Difference } from './difference.ts';
-import type { Epoch, EpochStop } from './epochs.ts';
-import { isExternalEvent } from './external-events.ts';
+import { type Difference, RerunLog } from './rerun-log.ts';
+import { type Epoch, type EpochStop, isExternalEvent } from './epochs.ts';
 import { idleDeps, type RerunSource } from './idle-deps.ts';
-import { LoggedCalls } from './logged-calls.ts';
 import {
+  LoggedCalls,
   loggedCompaction,
   recordedSettings,
   loggedReuse,
   loggedFlags,
   loggedOutputCap,
-} from './logged-decisions.ts';
-import { LoggedModel, loggedModels } from './logged-model.ts';
+  LoggedModel,
+  loggedModels,
+} from './logged-ports.ts';
 import { LoggedRun, LoggedTree } from './logged-run.ts';
-import { RerunLog } from './rerun-log.ts';
-import { setImmediate as settled } from 'node:timers/promises';
 
 /** The outcome of one try to rerun an epoch. */
 export interface EpochRerun {
@@ -57,11 +56,8 @@ export interface EpochToRerun {
 export async function rerunEpoch(source: RerunSource, order: EpochToRerun): Promise<EpochRerun> {
   const rerun = new Rerun(source, order);
   await rerun.toEnd();
-  return {
-    difference: rerun.script.difference,
-    reached: rerun.script.position,
-    state: order.state,
-  };
+  const { difference, position: reached } = rerun.script;
+  return { difference, reached, state: order.state };
 }
 
 class Rerun {
@@ -196,10 +192,8 @@ class Rerun {
       this.calls.release();
     }
     if (event.type === 'child.ended') {
-      this.run.budget.addEarlierUse({
-        ...event.spent,
-        ...(event.work ?? { turns: 0, toolBytes: 0 }),
-      });
+      const { spent, work = NO_WORK } = event;
+      this.run.budget.addEarlierUse({ ...spent, ...work });
     }
     this.run.mailbox.wake();
   }

@@ -1,3 +1,4 @@
+import { type EpochToRerun, rerunEpoch, type EpochRerun } from './rerun-epoch.ts';
 import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import { readFullLog } from '../engine/task/fold-log.ts';
@@ -5,10 +6,8 @@ import type { RequestPrefix } from '../protocol/model.ts';
 import { applyEvent, foldEvents } from '../protocol/state/fold.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 import type { AnyTool } from '../protocol/tool.ts';
-import type { Difference } from './difference.ts';
-import { splitIntoEpochs, type Epoch } from './epochs.ts';
-import { isExternalEvent } from './external-events.ts';
-import { rerunEpoch, type EpochRerun } from './rerun-epoch.ts';
+import type { Difference } from './rerun-log.ts';
+import { splitIntoEpochs, type Epoch, isExternalEvent } from './epochs.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { RerunSource } from './idle-deps.ts';
 
@@ -75,12 +74,7 @@ export async function rerunTaskLog(
   return { task: spec.id, agent: spec.agent.name, events: events.length, difference };
 }
 
-interface LoggedEpoch {
-  readonly epoch: Epoch;
-  readonly allEvents: readonly TaskEvent[];
-  readonly view: ReadonlyMap<string, AnyTool>;
-  readonly prefix: RequestPrefix;
-}
+type LoggedEpoch = Omit<EpochToRerun, 'state' | 'lateEvents'>;
 
 /**
  * Reruns an epoch with external events before or after the loop's decisions. A log has the order in which events were

@@ -1,6 +1,6 @@
 import { findAgent } from '../agents/find-agent.ts';
 import { UsageError } from '../base/errors.ts';
-import type { ModeGrantStore } from '../engine/task/user-approvals.ts';
+import type { ModeGrantStore } from '../engine/task/inbox.ts';
 import { GRANTABLE_MODES, parseAgentMode, isNarrowerMode } from '../policy/modes.ts';
 import { identifyDefinition, canGrantByName } from '../policy/mode-grants.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';

@@ -1,5 +1,5 @@
 import { MusterError } from '../base/errors.ts';
-import type { StandingRules } from '../engine/task/user-approvals.ts';
+import type { StandingRules } from '../engine/task/inbox.ts';
 import { parseRule, type RuleText } from '../policy/rules/rules.ts';
 import type { PermissionRule } from '../protocol/permission.ts';
 import { projectRoot } from '../sys/files/project-directories.ts';

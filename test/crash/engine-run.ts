@@ -23,7 +23,7 @@ import {
   type ScenarioAnswer,
 } from './scenario.ts';
 import { createUnavailableSandbox } from '../../src/sys/sandbox/sandbox.ts';
-import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
+import type { EngineSettings } from '../../src/engine/limits/configured-limits.ts';
 
 /** Told of everything that leaves the engine, at the moment when it does. */
 export interface Witness {

@@ -9,7 +9,7 @@ import { idsOn } from './inspect-disk.ts';
 import { RecordedFiles, replayOn, type DiskStep } from './recorded-files.ts';
 import { acknowledgedAt, openOver, type Moment } from './recorded-run.ts';
 import { taskOf, thinksLonger, treeAnswer } from './tree-script.ts';
-import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
+import type { EngineSettings } from '../../src/engine/limits/configured-limits.ts';
 
 /** A run of the tree on a disk in memory, over all processes that had a part in it. */
 export interface RecordedTree {

@@ -25,7 +25,7 @@ import { MODEL, rootRights, SETTINGS, WORKER } from './support.ts';
 import { VirtualDeadlines, VirtualTime } from './virtual-time.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import { createUnavailableSandbox } from '../../src/sys/sandbox/sandbox.ts';
-import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
+import type { EngineSettings } from '../../src/engine/limits/configured-limits.ts';
 import { applyEvent, foldEvents } from '../../src/protocol/state/fold.ts';
 import type { TaskState } from '../../src/protocol/state/task-state.ts';
 

@@ -24,7 +24,7 @@ import {
 import { builtinTools } from '../../src/tools/index.ts';
 import { rootRights, SETTINGS, WORKER } from '../engine/support.ts';
 import { expectNoViolations } from '../no-violations.ts';
-import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
+import type { EngineSettings } from '../../src/engine/limits/configured-limits.ts';
 import { foldEvents } from '../../src/protocol/state/fold.ts';
 import type { TaskState } from '../../src/protocol/state/task-state.ts';
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { AnyTool, TodoItem, ToolContext, ToolOutput } from '../../src/protocol/tool.ts';
-import { createCommandSandbox } from '../../src/engine/calls/command-sandbox.ts';
+import { createCommandSandbox } from '../../src/engine/calls/tool-context.ts';
 import { createUnavailableSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 import { appendNotes } from '../../src/tools/shared/output.ts';

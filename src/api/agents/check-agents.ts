@@ -7,7 +7,7 @@ import { fieldLine, type Finding } from '../../agents/lint/findings.ts';
 import { missingDelegates, lintAgent } from '../../agents/lint/lint-agent.ts';
 import { outputSchemaProblem } from './output-schema.ts';
 import { loadingFinding, skippedFindings } from '../../agents/lint/loading-problems.ts';
-import { findUnmetRequests } from '../../engine/prompt/unmet-requests.ts';
+import { findUnmetRequests } from '../../engine/prompt/prepare-agent.ts';
 import { type AvailableTool, createToolView } from '../../policy/tool-view.ts';
 import { attenuate, createRootRights } from '../../policy/attenuate.ts';
 import { TOOL_NAMES, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';

@@ -61,7 +61,7 @@ export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillCh
   };
   const findings = [
     ...problems.map((problem) => skillFinding(problem, 'error')),
-    ...skills.flatMap((skill) => lintSkill(skill, context)),
+    ...skills.flatMap((skill) => lintSkill(skill, facts)),
     ...shadowed.flatMap(({ item: skill, by }) => [
       {
         severity: 'warning' as const,
@@ -69,7 +69,7 @@ export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillCh
         message: `${by} has the same name and goes first. Rename one of them.`,
         path: skill.path,
       },
-      ...lintSkill(skill, context),
+      ...lintSkill(skill, facts),
     ]),
   ];
   const errors = findings.filter(({ severity }) => severity === 'error').length;

@@ -1,7 +1,7 @@
 import { pathsFingerprint } from '../../agents/loader/live-definitions.ts';
 import { createSearchContext, type SearchContext } from '../../agents/loader/search-context.ts';
 import type { Clock } from '../../base/clock.ts';
-import { createProjectContext } from '../../engine/prompt/project-context.ts';
+import { createProjectContext } from '../../engine/prompt/prompt.ts';
 import type { Environment } from '../../sys/env.ts';
 import { collectFiles, type CollectOptions } from './collect-files.ts';
 import { fitFiles } from './fit-files.ts';

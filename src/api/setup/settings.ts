@@ -7,7 +7,7 @@ import type {
 import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { collectOptionalLimits } from '../../protocol/limits.ts';
-import type { EngineSettings } from '../../engine/limits/engine-settings.ts';
+import type { EngineSettings } from '../../engine/limits/configured-limits.ts';
 
 /** Seconds to the first token from a private address, where a model may have to be loaded first. */
 const PRIVATE_FIRST_TOKEN_SECONDS = 600;

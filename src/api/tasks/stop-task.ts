@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
-import { reapOrphans } from '../../engine/delegation/reap-orphans.ts';
+import { reapOrphans } from '../../engine/delegation/recover-task.ts';
 import { stopOrder } from '../../engine/task/stop-order.ts';
 import type { TaskOwner } from '../../store/task-store.ts';
 import { askProcess, type TaskDirectory } from './ask-process.ts';

@@ -29,7 +29,10 @@ export function createCallAttachPort(
   run: TaskRun,
   callId: string,
 ): AttachPort {
-  const refuse: Check = (details, rules) => rules.refusal(details) ?? findRoomRefusal(run, details);
+  // A conversation is sent again with each request, and servers limit the attachments of one request.
+  const all = () => [...listAttachments(run), ...[...run.attaching.values()].flat()];
+  const refuse: Check = (details, rules) =>
+    rules.refusal(details) ?? refuseWithoutRoom(all(), details);
   return createStoringPort(deps, run.spec.model, refuse, (details, rules) => {
     const reason = refuse(details, rules);
     // The attachment counts as one of this call until the call has its outcome.
@@ -100,14 +103,6 @@ const UNKNOWN_MODEL_RULES: AttachmentRules = {
   refusal: () => 'nothing is known of what this model takes',
   tokens: () => 0,
 };
-
-/** A conversation is sent again with each request, and servers limit the attachments of one request. */
-function findRoomRefusal(run: TaskRun, details: AttachmentDetails): WhyNotShown {
-  return refuseWithoutRoom(
-    [...listAttachments(run), ...[...run.attaching.values()].flat()],
-    details,
-  );
-}
 
 function refuseWithoutRoom(
   all: readonly AttachmentDetails[],

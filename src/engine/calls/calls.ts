@@ -12,7 +12,7 @@ import { judge } from '../permissions/judge.ts';
 import { prepareCall, waitsForOthers } from '../permissions/prepare-call.ts';
 import { isStopOrder, stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { EngineSettings } from '../limits/engine-settings.ts';
+import type { EngineSettings } from '../limits/configured-limits.ts';
 import type { PreparedCall } from '../task/prepared-call.ts';
 
 /**
@@ -122,46 +122,39 @@ function isWait(call: PreparedCall): boolean {
   return call.ready && waitsForOthers(call);
 }
 
-interface CallWithSlot {
+interface CallInSlot {
   readonly call: PreparedCall;
   readonly slot: SlotUse;
 }
 
-async function runCall(
-  deps: EngineDeps,
-  run: TaskRun,
-  { call, slot }: CallWithSlot,
-): Promise<void> {
+async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlot): Promise<void> {
   if (run.cancellation.turnSignal.aborted) return;
-  const unknown = run.state.unknownCalls.get(call.call.id);
-  if (unknown !== undefined && !mayRunAgain(call)) {
-    recordUnknownOutcome(run, call.call, {
-      tool: unknown,
-      reason: 'the process that ran it ended',
-    });
+  const tool = run.state.unknownCalls.get(call.call.id);
+  if (tool !== undefined && !mayRunAgain(call)) {
+    recordUnknownOutcome(run, call.call, { tool, reason: 'the process that ran it ended' });
     return;
   }
   if (!call.ready) {
     recordRefusal(run, call.call, call);
     return;
   }
-  if (unknown !== undefined && isDelegation(call)) {
+  if (tool !== undefined && isDelegation(call)) {
     // The call was allowed before, and a child may already be running for it.
-    await execute(deps, run, { ...call, reach: NO_FILES });
+    await execute(deps, run, { ...call, pathAccess: NO_FILES });
     return;
   }
   const { idleDetector } = run.tree;
   const wait = isWait(call)
     ? <T>(ask: () => Promise<T>) => idleDetector.trackWait(ask)
     : <T>(ask: () => Promise<T>) => slot.runWait(() => idleDetector.trackWait(ask));
-  const { allowed, reach, decision, refusal } =
+  const { allowed, pathAccess, decision, refusal } =
     deps.decided === undefined
       ? await judge(deps, run, call, wait)
-      : { ...(await deps.decided(call.call.id)), reach: NO_FILES };
+      : { ...(await deps.decided(call.call.id)), pathAccess: NO_FILES };
   if (run.cancellation.turnSignal.aborted) return;
   if (allowed) {
     const { mode } = run.permissions.rights;
-    await execute(deps, run, { ...call, reach, decision, mode });
+    await execute(deps, run, { ...call, pathAccess, decision, mode });
     return;
   }
   recordRefusal(run, call.call, {
@@ -185,8 +178,8 @@ function isDelegation(call: PreparedCall): boolean {
 }
 
 /**
- * Records that the outcome of a call is unknown. The call may have done anything or nothing, so the model is told
- * and the call is not run again.
+ * Records that the outcome of a call is unknown. The call may have done anything or nothing, so it is not run
+ * again and the model is notified.
  */
 function recordUnknownOutcome(
   run: Pick<TaskRun, 'journal'>,
@@ -215,11 +208,8 @@ export function closeOpenCalls(run: Pick<TaskRun, 'journal' | 'state'>, reason: 
   for (const call of unansweredCalls(conversation)) {
     const tool = runningCalls.get(call.id)?.tool ?? unknownCalls.get(call.id);
     if (tool === undefined) {
-      recordRefusal(run, call, {
-        tool: call.name,
-        text: `Not run: ${reason}.`,
-        error: 'CANCELLED',
-      });
+      const text = `Not run: ${reason}.`;
+      recordRefusal(run, call, { tool: call.name, text, error: 'CANCELLED' });
     } else {
       recordUnknownOutcome(run, call, { tool, reason });
     }

@@ -1,15 +1,20 @@
 import type { AttachPort } from '../../protocol/attachment.ts';
-import type { Decision } from '../../protocol/permission.ts';
-import type { FileAccess, ToolContext } from '../../protocol/tool.ts';
-import { createCommandSandbox } from './command-sandbox.ts';
+import type { Decision, Rights } from '../../protocol/permission.ts';
+import type { FileAccess, ToolContext, CommandToStart, SandboxPort } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { createMemoryPort } from '../memory/memory-port.ts';
+import { createMemoryPort } from '../memory/memory-source.ts';
 import { sleep } from '../../base/deadlines.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { createVariablePort, readTaskVariables } from '../task/task-variables.ts';
+import { runsOnlyGit } from '../../policy/shell/git-only.ts';
+import { loadShellParser } from '../../policy/shell/load-parser.ts';
+import type { Confinement, Sandbox } from '../../sys/sandbox/sandbox.ts';
+import { buildCommandEnvironment } from '../../sys/processes/command-environment.ts';
+import { readEnvironment } from '../../sys/env.ts';
+import { findDeniedPaths } from '../../policy/denied-paths.ts';
 
 type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
-  readonly reach: FileAccess;
+  readonly pathAccess: FileAccess;
   readonly decision: Decision | undefined;
 };
 
@@ -17,7 +22,7 @@ type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
 export function toolContext(
   deps: EngineDeps,
   run: TaskRun,
-  { callId, signal, reach, decision }: CallSetup,
+  { callId, signal, pathAccess, decision }: CallSetup,
 ): ToolContext {
   const { spec } = run;
   const wait = (ms: number) => sleep(deps.deadlines, ms, signal);
@@ -26,7 +31,7 @@ export function toolContext(
     taskId: spec.id,
     callId,
     cwd: spec.cwd,
-    ...reach,
+    ...pathAccess,
     signal,
     clock: deps.clock,
     caps: deps.settings.caps,
@@ -74,4 +79,84 @@ function attachLater(deps: EngineDeps, run: TaskRun, callId: string): AttachPort
     add: async (facts, bytes) => (await port()).add(facts, bytes),
     addAgain: async (attachment) => (await port()).addAgain(attachment),
   };
+}
+
+interface CommandSandboxOptions {
+  readonly sandbox: Sandbox;
+  /** Names of further environment variables that commands see. */
+  readonly variableNames: readonly string[];
+  /**
+   * Variables that the task has set for its commands. A command that was proved harmless without them runs without
+   * them. Default: none.
+   */
+  readonly taskVariables?: Readonly<Record<string, string>>;
+  readonly taskId: string;
+  readonly rights: Pick<Rights, 'mode' | 'rules' | 'roots' | 'network'>;
+  /** The home directory that `~/` in a rule stands for: an absolute, real path. */
+  readonly home: string;
+  /**
+   * The decision that allowed the call. Its confinement (default: `workspace`) is narrowed if plan mode was set
+   * since.
+   */
+  readonly decision?: Decision | undefined;
+}
+
+/** Creates the sandbox of one call. The rights of the task decide what the commands of the call may do. */
+export function createCommandSandbox(options: CommandSandboxOptions): SandboxPort {
+  const { sandbox, variableNames, taskVariables = {}, taskId, rights, home, decision } = options;
+  // Computed only when a command runs: most calls run none.
+  const confinementOf = (): Confinement => ({
+    access: rights.mode === 'plan' ? 'read-only' : (decision?.confinement ?? 'workspace'),
+    roots: rights.roots,
+    network: rights.network,
+    denied: findDeniedPaths(rights, { home, answered: findAnsweredRule(decision) }),
+  });
+  return {
+    confine: async ([file, ...args], { cwd, serves, line }): Promise<CommandToStart> => {
+      const { on } = await sandbox.state();
+      const confinement = {
+        ...confinementOf(),
+        runsGitAlone: !serves && line !== undefined && (await lineRunsOnlyGit(line)),
+      };
+      const { access, network } = confinement;
+      const env = buildCommandEnvironment(readEnvironment(), {
+        taskId,
+        extraNames: variableNames,
+        ...(access === 'workspace' ? { taskVariables } : {}),
+        git: { access, confined: on },
+        network: network || !on,
+      });
+      if (!on) return { file, args, env, held: null, settle: settleNothing, release: () => {} };
+      // A command that may only read must not reach a server of the same task that may write.
+      const loopback = access === 'workspace' ? { loopback: taskId } : {};
+      const leave = serves && access === 'workspace' ? await sandbox.useLoopback(taskId) : null;
+      const argv = [file, ...args] as const;
+      try {
+        const command = { argv, cwd, env, confinement, stderr: 'monitor', ...loopback } as const;
+        const confined = sandbox.confine(command);
+        const release = (): void => {
+          confined.release();
+          leave?.();
+        };
+        return { ...confined, held: { access, network, monitored: confined.monitored }, release };
+      } catch (thrown) {
+        leave?.();
+        throw thrown;
+      }
+    },
+  };
+}
+
+const settleNothing = () => Promise.resolve({ removed: [], fromCommits: [] });
+
+/** Says whether a command line runs nothing but git. Loads the shell grammar only if the line names git. */
+async function lineRunsOnlyGit(line: string): Promise<boolean> {
+  if (!/(?:^|[\s;&|])git\s/.test(line)) return false;
+  const read = await loadShellParser();
+  return runsOnlyGit(read(line));
+}
+
+/** Returns the ask rule because of which the user was asked and allowed the call. */
+function findAnsweredRule(decision: Decision | undefined): Decision['rule'] {
+  return decision?.step === 'ask_rule' ? decision.rule : undefined;
 }

@@ -70,6 +70,8 @@ export function compactionTrigger({ window, output, compactAt }: WindowLimits): 
   return Math.min(room, Math.floor(compactAt <= 1 ? room * compactAt : compactAt));
 }
 
+type CompactionHistory = Pick<Compaction, 'failures' | 'sinceAnswer' | 'overflowed'>;
+
 /**
  * Chooses the compaction of a request that nears the window. Old results are cleared if that alone frees enough.
  * Or else the beginning is summarized while it is complete. Only then are newer results cleared.
@@ -77,11 +79,7 @@ export function compactionTrigger({ window, output, compactAt }: WindowLimits): 
 export function chooseCompaction(
   layout: ContextLayout,
   limits: WindowLimits,
-  {
-    failures,
-    sinceAnswer,
-    overflowed,
-  }: Pick<Compaction, 'failures' | 'sinceAnswer' | 'overflowed'>,
+  { failures, sinceAnswer, overflowed }: CompactionHistory,
   whyNoSummary: SummaryObstacle,
 ): CompactionChoice {
   const { size } = layout;

@@ -105,8 +105,13 @@ function toStep(run: TaskRun, choice: CompactionChoice, measured: StepContext): 
   switch (choice.kind) {
     case 'none':
       return choice;
-    case 'clear':
-      return { kind: 'record', event: buildContextCleared(run, choice.results, { layout, sized }) };
+    case 'clear': {
+      const { results } = choice;
+      const cleared = countFreedTokens(results.filter(({ isWaiting }) => isWaiting));
+      const size = sized(countFreedTokens(results), Math.max(0, layout.waiting - cleared));
+      const calls = clearedCalls(run, results);
+      return { kind: 'record', event: { type: 'context.cleared', calls, size } };
+    }
     case 'drop': {
       const { upTo, freed, because } = choice;
       const head = buildHeadTexts(state, upTo, { most, isSummarised: false });
@@ -174,28 +179,13 @@ function buildSummaryStarted(
   } as const;
 }
 
-function buildContextCleared(
-  { state, spec, view }: TaskRun,
-  results: readonly ResultLayout[],
-  {
-    layout,
-    sized,
-  }: {
-    readonly layout: ContextLayout;
-    readonly sized: (freed: number, waiting: number) => ContextSize;
-  },
-) {
+function clearedCalls({ state, spec, view }: TaskRun, results: readonly ResultLayout[]) {
   const { resultEvents } = state.conversation.compaction;
-  const calls = results.map((result) => {
+  return results.map((result) => {
     const seq = resultEvents.get(result.callId);
     const event =
       seq === undefined || !view.has('TaskOutput') ? null : formatEventReference(spec.id, seq);
-    return {
-      callId: result.callId,
-      text: formatClearedLine(result, { event, isNew: result.age === 0 }),
-    };
+    const text = formatClearedLine(result, { event, isNew: result.age === 0 });
+    return { callId: result.callId, text };
   });
-  const freed = countFreedTokens(results);
-  const waiting = layout.waiting - countFreedTokens(results.filter(({ isWaiting }) => isWaiting));
-  return { type: 'context.cleared', calls, size: sized(freed, Math.max(0, waiting)) } as const;
 }

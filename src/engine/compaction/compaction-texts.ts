@@ -1,12 +1,13 @@
 import { escapeTags } from '../../base/control-tags.ts';
-import { plural, truncate } from '../../base/text.ts';
+import { plural, truncate, byteLength } from '../../base/text.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { Said } from '../../protocol/state/compaction.ts';
 import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 import type { ResultLayout } from './context-layout.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { SummarizedConversation } from '../../protocol/initial-context.ts';
-import { quoteLastTurns } from './last-turns.ts';
+import { type Message, messageText, toolCalls } from '../../protocol/message.ts';
+import { drawNonce, markOutside } from '../../protocol/outside-text.ts';
 
 /** Formats the name by which a task refers to one of its own events in TaskOutput: `ID#41`. */
 export function formatEventReference(task: string, seq: number): string {
@@ -63,7 +64,7 @@ export function buildHeadTexts(
   const open = todos.map(({ status, content }) => `- [${status}] ${content}`);
   return [
     isSummarised ? SUMMARISED : DROPPED,
-    ...fitSaidTexts(said, most, spec.parent),
+    ...fitSaid(said, most, spec.parent),
     ...(open.length === 0 ? [] : [`${TODO_LIST_HEADER}\n${open.join('\n')}\n</notice>`]),
     ...runningWorkTexts(state),
     ...(skills.size === 0 ? [] : [loadedSkillsText([...skills])]),
@@ -107,11 +108,7 @@ const MIN_SAID_TOKENS = 20;
 /**
  * Cuts the inputs to `most` tokens. The prompt, which says what the task is, gets as much as all others together.
  */
-function fitSaidTexts(
-  said: readonly Said[],
-  most: number,
-  parent: string | null,
-): readonly string[] {
+function fitSaid(said: readonly Said[], most: number, parent: string | null): readonly string[] {
   const prompt = said.find(({ as }) => as === 'prompt') ?? said[0];
   let left = most / 2;
   const kept = new Map<Said, string>();
@@ -169,4 +166,124 @@ export function stopgapText({ messages }: SummarizedConversation): string {
   // The newest answer, as `lastTurns` reads it, is the end of the conversation.
   const said = last?.role === 'tool' ? messages.slice(0, -1) : messages;
   return `<notice>No summary of the conversation could be had in which you were given this task; what was said in it last follows.</notice>\n${quoteLastTurns(said, Infinity, STOPGAP)}`;
+}
+
+/** The most bytes of context that one call transfers. */
+export const MAX_TRANSFERRED_BYTES = 131_072;
+
+/** The most bytes of a conversation that another task gets as text, and the name of this limit in the text. */
+interface QuoteLimit {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+const TRANSFER_LIMIT: QuoteLimit = { name: 'handed_bytes', bytes: MAX_TRANSFERRED_BYTES };
+
+/** The most UTF-16 units of one text of a turn; a longer one is cut to its beginning. */
+const MAX_PART_LENGTH = 16_384;
+
+/**
+ * Quotes the last turns of a conversation as text for another task, which has other tools: the inputs, the
+ * answers and the results of the calls. The newest turn is the one that transfers the context; its calls have no
+ * outcome yet and are left out. If the text is too long, the oldest messages are left out.
+ */
+export function quoteLastTurns(
+  messages: readonly Message[],
+  turns: number,
+  limit: QuoteLimit = TRANSFER_LIMIT,
+): string {
+  const quoted = messages.slice(findFirstMessage(messages, turns));
+  const newest = quoted.length - 1;
+  const there = quoted.filter(({ role }) => role === 'assistant').length;
+  const blocks = quoted.flatMap((message, index) =>
+    quoteMessage(message, { isNewest: index === newest }),
+  );
+  const kept = takeNewest(blocks, limit.bytes);
+  const left = blocks.length - kept.length;
+  const label =
+    left === 0
+      ? ''
+      : `[${plural(left, 'older part')} left out: limit ${limit.name} = ${limit.bytes}]`;
+  const lead = `What the agent that gives you this task was told, said and did in its last ${plural(there, 'turn')}, the oldest first. You have tools of your own.`;
+  return formatInitialContext(lead, [{ label, text: kept.join('\n\n') }]);
+}
+
+/** Returns the index of the first message of the last turns, including the inputs of its request. */
+function findFirstMessage(messages: readonly Message[], turns: number): number {
+  let left = turns;
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    if (messages[at]?.role === 'assistant') left -= 1;
+    if (left > 0) continue;
+    let begin = at;
+    while (begin > 0 && messages[begin - 1]?.role === 'user') begin -= 1;
+    return begin;
+  }
+  return 0;
+}
+
+function quoteMessage(message: Message, { isNewest }: { isNewest: boolean }): readonly string[] {
+  switch (message.role) {
+    case 'user':
+      return message.content.map(
+        ({ text }) => `Told:
+${shorten(text)}`,
+      );
+    case 'assistant': {
+      const text = messageText(message);
+      const calls = isNewest ? [] : toolCalls(message);
+      return [
+        ...(text.trim() === ''
+          ? []
+          : [
+              `Said:
+${shorten(text)}`,
+            ]),
+        ...calls.map(({ name, input }) => `Called ${name}: ${shorten(JSON.stringify(input))}`),
+      ];
+    }
+    case 'tool':
+      return message.content.map(({ name, text, isError }) => {
+        return `${isError ? 'Error' : 'Result'} of ${name}:
+${shorten(text)}`;
+      });
+    default:
+      return message satisfies never;
+  }
+}
+
+function shorten(text: string): string {
+  if (text.length <= MAX_PART_LENGTH) return text;
+  const kept = text.slice(0, MAX_PART_LENGTH).toWellFormed();
+  return `${kept}\n[${text.length - MAX_PART_LENGTH} more characters left out]`;
+}
+
+/** Returns the newest blocks that fit together. */
+function takeNewest(blocks: readonly string[], most: number): readonly string[] {
+  let bytes = 0;
+  const tooOld = blocks.findLastIndex((block) => {
+    bytes += byteLength(block);
+    return bytes > most;
+  });
+  return blocks.slice(tooOld + 1);
+}
+
+/** Outside text that a task gets with its prompt. */
+export interface QuotedText {
+  /** Muster's own text about it, escaped. */
+  readonly label: string;
+  readonly text: string;
+  /** Muster's own text after it. */
+  readonly note?: string;
+}
+
+/**
+ * Formats the initial context that stands before the prompt of a task: each text is labelled and marked as outside
+ * text.
+ */
+export function formatInitialContext(lead: string, quotes: readonly QuotedText[]): string {
+  const nonce = drawNonce(quotes.map(({ label, text }) => `${label}\n${text}`).join('\n'));
+  const blocks = quotes.map(({ label, text, note = '' }) =>
+    [label, markOutside(text, nonce), note].filter((part) => part !== '').join('\n'),
+  );
+  return `<notice>${lead}\n${blocks.join('\n\n')}\n</notice>`;
 }

@@ -91,20 +91,17 @@ export async function assertCompactable(deps: EngineDeps, run: TaskRun): Promise
   const { id } = run.spec;
   const { end, openTurn, conversation } = run.state;
   if (end === null) {
-    throw new UsageError(
-      `task ${id} has not ended: \`muster tasks resume ${id}\` goes on with it, and it makes room in its context when that is needed`,
-    );
+    const message = `task ${id} has not ended: \`muster tasks resume ${id}\` goes on with it, and it makes room in its context when that is needed`;
+    throw new UsageError(message);
   }
   if (openTurn !== null || unansweredCalls(conversation).length > 0) {
-    throw new UsageError(
-      `task ${id} was ended in the middle of a turn: say first what comes next, \`muster tasks resume ${id} TEXT\``,
-    );
+    const message = `task ${id} was ended in the middle of a turn: say first what comes next, \`muster tasks resume ${id} TEXT\``;
+    throw new UsageError(message);
   }
   if ((await planSummary(deps, run, null)) === null) throw nothingToSummarizeError(run);
 }
 
 function nothingToSummarizeError({ spec, state }: TaskRun): UsageError {
-  return new UsageError(
-    `task ${spec.id} has nothing to summarise: its ${state.conversation.messages.length} messages are too few, or too short`,
-  );
+  const message = `task ${spec.id} has nothing to summarise: its ${state.conversation.messages.length} messages are too few, or too short`;
+  return new UsageError(message);
 }

@@ -15,7 +15,7 @@ import type { EngineDeps } from '../task/deps.ts';
 import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 import { estimateInput, estimatePrompt, type NextRequest } from '../limits/estimate.ts';
 import { limitMessage } from '../limits/limit-message.ts';
-import { bookAbandonedResponse } from '../turn/abandoned-response.ts';
+import { bookAbandonedResponse } from '../turn/streamed-response.ts';
 import { RequestBudget } from '../turn/request-budget.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
@@ -62,7 +62,7 @@ export async function requestSummary(
     const recordAnswer = (finished: FinishedAnswer): void => {
       // A summary is no turn, and no measure of what turns cost.
       requestBudget.settleFailure(finished.cost);
-      journal.record(toOutcomeEvent(run, turn, finished));
+      journal.record(toOutcome(run, turn, finished));
     };
     await requestWithRetries(
       deps,
@@ -104,11 +104,7 @@ function recordGivenUp(
   journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
 }
 
-function toOutcomeEvent(
-  run: TaskRun,
-  turn: number,
-  { answer, cost, ms }: FinishedAnswer,
-): EventBody {
+function toOutcome(run: TaskRun, turn: number, { answer, cost, ms }: FinishedAnswer): EventBody {
   const { message, reason } = answer;
   const because = findSummaryFault(run.state.conversation, { message, reason });
   if (because !== null) {

@@ -1,11 +1,11 @@
-import { deferred, onAbort } from '../../base/async.ts';
+import { rejectOnAbort, deferred } from '../../base/async.ts';
 import { isSummaryTransferDue } from '../../protocol/state/compaction.ts';
 import type { SummarizedConversation } from '../../protocol/initial-context.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import { modelName } from '../../protocol/model.ts';
 import type { CompactionStep, EngineDeps } from '../task/deps.ts';
 import { estimatePrompt } from '../limits/estimate.ts';
-import { bookAbandonedResponse } from '../turn/abandoned-response.ts';
+import { bookAbandonedResponse } from '../turn/streamed-response.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { SummaryText } from '../task/task-tree.ts';
 import { requestSummary } from './request-summary.ts';
@@ -26,7 +26,7 @@ const USUAL_SUMMARY_TOKENS = 1_500;
 export async function obtainTransferSummary(deps: EngineDeps, run: TaskRun): Promise<void> {
   // A sibling may request the summary that this task had started before a crash.
   await bookAbandonedResponse(deps, run);
-  if (deps.compaction !== undefined) return repeatLoggedStep(deps, run, deps.compaction());
+  if (deps.compaction !== undefined) return repeatStep(deps, run, deps.compaction());
   const { handover } = run.state.conversation;
   if (handover === null) return;
   const found = await waitForSibling(deps, run, handover.of);
@@ -61,11 +61,7 @@ function becomeLead({ tree: { summaries } }: TaskRun, of: SummarizedConversation
 }
 
 /** Repeats the next step of the log in a rerun. */
-async function repeatLoggedStep(
-  deps: EngineDeps,
-  run: TaskRun,
-  step: CompactionStep,
-): Promise<void> {
+async function repeatStep(deps: EngineDeps, run: TaskRun, step: CompactionStep): Promise<void> {
   switch (step.kind) {
     case 'record':
       run.journal.record(step.event);
@@ -90,13 +86,13 @@ async function waitForSibling(
   of: SummarizedConversation,
 ): Promise<SummaryText | SummaryLead> {
   const key = summaryKey(of);
-  let isTold = false;
+  let isReported = false;
   for (;;) {
     const asked = run.tree.summaries.get(key);
     // Synchronous, so that the next task sees that this one requests the summary.
     if (asked === undefined) return findSummaryInLogs(deps, run, of) ?? becomeLead(run, of);
-    if (!isTold) run.journal.record({ type: 'task.held', because: WAITS_FOR_SIBLING });
-    isTold = true;
+    if (!isReported) run.journal.record({ type: 'task.held', because: WAITS_FOR_SIBLING });
+    isReported = true;
     run.slot.release();
     const handed = await rejectOnAbort(asked, run.cancellation.signal);
     await run.slot.take();
@@ -179,12 +175,6 @@ async function buildSummaryStarted(
 
 function waitUntilStopped(signal: AbortSignal): Promise<never> {
   return rejectOnAbort(new Promise<never>(() => {}), signal);
-}
-
-async function rejectOnAbort<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = deferred<never>();
-  const forget = onAbort(signal, () => aborted.reject(signal.reason));
-  return Promise.race([asked, aborted.promise]).finally(forget);
 }
 
 /** Returns a key that all tasks of the calls of one answer share. */

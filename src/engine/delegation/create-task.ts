@@ -1,53 +1,57 @@
-import type { JsonObject } from '../../base/json.ts';
+import { definedFields } from '../../base/defined-fields.ts';
+import type { TaskSource, TaskLimits, TaskSpec } from '../../protocol/task.ts';
+import { type JsonObject, isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { RequestPrefix, ResolvedModel } from '../../protocol/model.ts';
 import { findGrantScope, explainGrant } from '../../policy/mode-grants.ts';
 import type { ModeToGrant, Rights } from '../../protocol/permission.ts';
-import type { TaskLimits, TaskSource, TaskSpec } from '../../protocol/task.ts';
 import type { FanOut } from '../../protocol/template.ts';
 import { formatUnmetWarning } from '../../protocol/unmet-request.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { AgentSetup } from '../prompt/prepare-agent.ts';
-import type { ChildPlan } from './plan-child.ts';
+import type { ChildPlan, TransferredContext } from './plan-child.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
-import type { TransferredContext } from './context-transfer/transferred-context.ts';
-import { flagGrantEvents } from '../task/user-approvals.ts';
+import { flagGrantEvents } from '../task/inbox.ts';
 import { openJournal } from '../task/journal.ts';
-import { resolveMentions } from '../prompt/mentions.ts';
+import { resolveMentions } from '../prompt/agent-types.ts';
 import { describeAnswerForm, formatTaskLine } from '../prompt/prompt.ts';
-import { recordedAgent } from '../task/recorded-agent.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import { TaskRun } from '../task/task-run.ts';
 import type { TaskTree } from '../task/task-tree.ts';
 import type { EngineContext } from './engine-context.ts';
+import { REDACTED } from '../../protocol/redaction.ts';
 
-/** Everything that is decided about a task before it is created. */
-export interface TaskPlan {
-  readonly id: string;
+/** The work of a new task, and the terms on which it works. */
+export interface TaskRequest {
   readonly agent: AgentDefinition;
   readonly rights: Rights;
   readonly model: ResolvedModel;
-  readonly limits: TaskLimits;
-  readonly setup: AgentSetup;
-  readonly description: string;
+  readonly cwd: string;
   readonly prompt: string;
-  /** The part of the prompt that a person wrote, in which agents may be mentioned. Absent if a model or a file gave it. */
+  /** The part of the prompt that a person wrote, in which agents may be mentioned. */
   readonly personText?: string;
   /** The items that the person quotes with it. Default: none. */
   readonly enclosed?: readonly QuotedItem[];
+  readonly source: TaskSource;
+  readonly params: JsonObject;
+  /** The JSON Schema of its answers. Default: the agent's, if any. */
+  readonly outputSchema?: JsonObject;
+}
+
+/** Everything that is decided about a task before it is created. */
+interface TaskPlan extends TaskRequest {
+  readonly id: string;
+  readonly limits: TaskLimits;
+  readonly setup: AgentSetup;
+  readonly description: string;
   /** Ids of tasks that the prompt names and that the parent can see. */
   readonly handed: readonly string[];
-  readonly cwd: string;
   readonly background: boolean;
-  readonly source: TaskSource;
   /** Names of the skills whose instructions make up the prompt. Default: none. */
   readonly skills?: readonly string[];
-  /** The context that it gets in addition to its prompt. Absent: none. */
+  /** The context that it gets in addition to its prompt. Default: none. */
   readonly transferred?: Pick<TransferredContext, 'initialContext' | 'forked' | 'summarized'>;
-  readonly params: JsonObject;
-  /** The schema that the call gives for the answer. Absent: the one of its definition, if any. */
-  readonly outputSchema?: JsonObject;
   /** The template run of a root that is not a conversation. */
   readonly fanOut?: FanOut;
   /** The grant that made its mode wider. Absent or null if there is none. */
@@ -72,10 +76,8 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
   const shared = transferred?.forked?.prefix ?? prefixes.get(prompt, tools);
   const names = tools.map((tool) => tool.name);
   const by = { agent: plan.agent, tools: names };
-  const { mentions, warnings } = resolveMentions(plan.personText ?? '', {
-    agents: deps.agents,
-    by,
-  });
+  const agents = deps.agents.agents();
+  const { mentions, warnings } = resolveMentions(plan.personText ?? '', agents, by);
   const spec: TaskSpec = {
     id,
     root: parent?.run.spec.root ?? id,
@@ -104,8 +106,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     ...(skills.length === 0 ? {} : { skills }),
     background,
     source: plan.source,
-    ...(plan.fanOut === undefined ? {} : { fanOut: plan.fanOut }),
-    ...(plan.outputSchema === undefined ? {} : { outputSchema: plan.outputSchema }),
+    ...definedFields({ fanOut: plan.fanOut, outputSchema: plan.outputSchema }),
     params: plan.params,
   };
   // The parent's event goes first: a crash in between leaves a child without a log, never a log
@@ -183,10 +184,38 @@ function dateField({ parent, transferred, setup }: TaskPlan): Pick<TaskSpec, 'da
 export function requestPrefix(shared: RequestPrefix, spec: TaskSpec): RequestPrefix {
   if (spec.inherited !== undefined) return shared;
   const schema = outputSchemaOf(spec);
-  if (spec.parent !== null) {
-    return { ...shared, system: [...shared.system, formatTaskLine(spec.description, schema)] };
-  }
-  return schema === null
-    ? shared
-    : { ...shared, system: [...shared.system, describeAnswerForm(schema)] };
+  if (spec.parent !== null) return addSystemText(shared, formatTaskLine(spec.description, schema));
+  return schema === null ? shared : addSystemText(shared, describeAnswerForm(schema));
+}
+
+/** Adds a text to the end of the system prompt. */
+export function addSystemText(prefix: RequestPrefix, text: string): RequestPrefix {
+  return { ...prefix, system: [...prefix.system, text] };
+}
+
+const recorded = new WeakMap<AgentDefinition, AgentDefinition>();
+
+/**
+ * Returns a definition as the log of a task keeps it, with the texts in `extra` redacted. Nothing uses `extra`, and
+ * it may hold the keys and passwords of servers and hooks, which no list of secrets knows.
+ */
+export function recordedAgent(agent: AgentDefinition): AgentDefinition {
+  if (Object.keys(agent.extra).length === 0) return agent;
+  const known = recorded.get(agent);
+  if (known !== undefined) return known;
+  const made = { ...agent, extra: withoutTexts(agent.extra) };
+  recorded.set(agent, made);
+  return made;
+}
+
+function withoutTexts(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [name, withoutText(value ?? null)]),
+  );
+}
+
+function withoutText(value: JsonValue): JsonValue {
+  if (value === null || typeof value === 'boolean') return value;
+  if (Array.isArray(value)) return value.map((item: JsonValue) => withoutText(item));
+  return isJsonObject(value) ? withoutTexts(value) : REDACTED;
 }

@@ -1,3 +1,4 @@
+import { type TaskCall, spawnChild } from './spawn-child.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isStartedBy } from '../../protocol/state/activation.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
@@ -7,12 +8,16 @@ import { buildParentText } from '../results/result.ts';
 import { visibleTasksNamedIn, readTaskState } from './visible-tasks.ts';
 import { resumeChild } from './resume-child.ts';
 import { buildEndOutput, formatRunningReport } from '../results/task-report.ts';
-import { failureDetails } from './check-repeated-delegations.ts';
-import { spawnChild } from './spawn-child.ts';
+import { failureDetails } from './repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { TaskArguments } from '../task/task-arguments.ts';
+import { type TaskArguments, DEFAULT_AGENT } from '../task/task-arguments.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { decide } from '../../policy/decide.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import { NO_ACCESS, type Decision, type Rights } from '../../protocol/permission.ts';
+import { agentNames } from '../../agents/find-agent.ts';
 
 /** Runs a Task call. An error in the call becomes its output; the promise rejects only for bugs. */
 export type DelegationRunner = (input: TaskArguments, context: ToolContext) => Promise<ToolOutput>;
@@ -31,15 +36,8 @@ export function createDelegation(engine: EngineContext): DelegationRunner {
       const code = id.code === 'LIMIT_EXCEEDED' ? `${id.code}: ` : '';
       return { text: `${caller}: ${code}${id.message}`, error: id.code, ...failureDetails(id) };
     }
-    return waitForChild(engine, caller, id);
+    return awaitChild(engine, caller, id);
   };
-}
-
-/** A Task call of a running task. */
-export interface TaskCall {
-  readonly caller: TaskRun;
-  readonly callId: string;
-  readonly input: TaskArguments;
 }
 
 /**
@@ -104,11 +102,7 @@ function isNotStarted(
 }
 
 /** Waits for a child in the foreground as long as a call may wait, and otherwise reports that it keeps running. */
-async function waitForChild(
-  engine: EngineContext,
-  caller: TaskRun,
-  id: string,
-): Promise<ToolOutput> {
+async function awaitChild(engine: EngineContext, caller: TaskRun, id: string): Promise<ToolOutput> {
   const state = await waitForChildOutcome(engine, caller, id);
   if (state === null) return backgroundOutput(engine, caller, id);
   return buildEndOutput(state, buildParentText(state, 0), caller.state);
@@ -156,4 +150,50 @@ function backgroundOutput(engine: EngineContext, caller: TaskRun, id: string): T
   const report = formatRunningReport(state, { now: deps.clock.monotonic(), tools });
   const notice = `Task ${id} is still running: ${reason}. It goes on in the background, until its own limits; you are told when it ends.${outputNote}`;
   return { text: `${notice}\n\n${report}` };
+}
+
+type Deps = Pick<EngineDeps, 'home' | 'settings' | 'stateDirectories'> & {
+  readonly agents: Pick<EngineDeps['agents'], 'agents'>;
+};
+
+/** Decides about a Task call for an agent, made by a task with these rights that has the tool. */
+export function decideDelegation(deps: Deps, rights: Rights, { name }: AgentDefinition): Decision {
+  const { home, settings, stateDirectories } = deps;
+  const [agent, ...agentWords] = agentNames(name, deps.agents.agents());
+  const access = { ...NO_ACCESS, reads: [], writes: [], agent, agentWords };
+  return decide(
+    { tool: 'Task', kind: 'delegate', access, inToolSet: settings.taskTools },
+    rights,
+    // A Task call runs no commands.
+    { home, stateDirectories, shellParser: null, isSandboxed: false },
+  );
+}
+
+/**
+ * Returns the names of the agent that a Task call would start, for rules to match: its own name first, then its
+ * aliases. For a resumed task this is the recorded agent. The list is empty if the agent is not known; then no
+ * rule that allows a single agent allows the call, and every rule about an agent could mean it.
+ */
+export function calledAgentNames(
+  engine: Pick<EngineContext, 'deps' | 'running'>,
+  { subagentType = DEFAULT_AGENT, resume }: Pick<TaskArguments, 'subagentType' | 'resume'>,
+): readonly string[] {
+  const { agents } = engine.deps;
+  if (resume === undefined) return agentNames(subagentType, agents.agents());
+  try {
+    return agentNames(recordedType(engine, resume), agents.agents());
+  } catch (thrown) {
+    if (!(thrown instanceof MusterError)) throw thrown;
+    // There is no such task, so the call itself fails.
+    return thrown.code === 'NOT_FOUND' ? agentNames(subagentType, agents.agents()) : [];
+  }
+}
+
+function recordedType(
+  { deps, running }: Pick<EngineContext, 'deps' | 'running'>,
+  idPrefix: string,
+): string {
+  const id = deps.store.resolveId(idPrefix);
+  const { spec } = running.get(id)?.state ?? foldLog(deps.store, id);
+  return spec.agent.name;
 }

@@ -5,15 +5,14 @@ import { NOTHING } from '../../protocol/model.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { isStartedBy } from '../../protocol/state/activation.ts';
 import { flagsText } from '../../receipts/answer-flags.ts';
-import { receiptParts } from '../../receipts/receipt-line.ts';
-import { childReceipt } from '../../receipts/receipt.ts';
+import { receiptParts, childReceipt } from '../../receipts/receipt.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { staleReadsNote } from '../task/shared-files.ts';
 import { indentNoticeItem } from '../../protocol/notice-text.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { elapsedMs, fullResult, endNoticeId } from '../results/result.ts';
 import { formatResumeHint } from '../results/task-report.ts';
-import { delegationsToReport, type NotifiedAncestor } from './check-repeated-delegations.ts';
+import { delegationsToReport, type NotifiedAncestor } from './repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 

@@ -1,23 +1,31 @@
+import type { CallingTask } from '../permissions/prepare-call.ts';
+import { type TaskArguments, DEFAULT_AGENT, type ContextArgument } from '../task/task-arguments.ts';
 import { MusterError } from '../../base/errors.ts';
 import { attenuate } from '../../policy/attenuate.ts';
 import { findModeGrant, findModeToGrant } from '../../policy/mode-grants.ts';
 import { effectiveMode } from '../../policy/modes.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
-import type { SkillDefinition } from '../../protocol/skill.ts';
-import type { ResolvedModel } from '../../protocol/model.ts';
+import type { ResolvedModel, ModelDetails } from '../../protocol/model.ts';
 import type { ModeGrant, ModeToGrant, PermissionMode, Rights } from '../../protocol/permission.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
-import { findDelegable } from '../prompt/delegable-agents.ts';
+import { findDelegable } from '../prompt/agent-types.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { restrictAgentToSkill } from '../prompt/skill-agent.ts';
+import { restrictAgentToSkill } from '../prompt/skills.ts';
 import {
   prepareAgent,
   findUnusableReason,
   type AgentSetup,
   type SetupDeps,
 } from '../prompt/prepare-agent.ts';
-import { DEFAULT_AGENT } from '../task/task-arguments.ts';
 import { combineLimits } from '../limits/configured-limits.ts';
+import type {
+  InitialContext,
+  ForkedConversation,
+  SummarizedConversation,
+} from '../../protocol/initial-context.ts';
+import type { Expense } from '../limits/budget.ts';
+import type { SharedPrefix } from '../prompt/prefix.ts';
+import type { TaskRun } from '../task/task-run.ts';
 
 /** The task that delegates, as far as it decides about its children. */
 export interface Delegator {
@@ -32,17 +40,24 @@ export interface Delegator {
   readonly moment?: object;
 }
 
-/** The child that a Task call asks for. */
-export interface ChildRequest {
-  readonly prompt: string;
-  /** Default: `DEFAULT_AGENT`. */
-  readonly subagentType?: string;
-  readonly model?: string;
-  readonly maxTurns?: number;
-  readonly background?: boolean;
-  /** The skill that the child follows, which narrows its agent. */
-  readonly skill?: SkillDefinition;
+/** Describes a task as the delegator of its children. */
+export function delegatorOf(
+  { spec: { agent, model, cwd }, permissions }: Pick<CallingTask, 'spec' | 'permissions'>,
+  moment?: object,
+): Delegator {
+  const modeGrants = permissions.modeGrants();
+  const by = { agent, model, cwd, rights: permissions.rights, modeGrants };
+  return moment === undefined ? by : { ...by, moment };
 }
+
+/**
+ * The child that a Task call asks for. The agent is `DEFAULT_AGENT` if it names none, and a skill that it follows
+ * narrows the agent.
+ */
+export type ChildRequest = Pick<
+  TaskArguments,
+  'prompt' | 'subagentType' | 'model' | 'maxTurns' | 'background' | 'skill'
+>;
 
 /** Everything that is decided about a child before it is created. */
 export interface ChildPlan {
@@ -102,10 +117,8 @@ export function outlineChild(
 ): ChildOutline | MusterError {
   const { depth, maxDepth } = by.rights;
   if (depth >= maxDepth) {
-    return new MusterError(
-      'LIMIT_EXCEEDED',
-      `the limit max_depth = ${maxDepth} is reached: this task is at depth ${depth} and can't delegate. Do the work yourself.`,
-    );
+    const message = `the limit max_depth = ${maxDepth} is reached: this task is at depth ${depth} and can't delegate. Do the work yourself.`;
+    return new MusterError('LIMIT_EXCEEDED', message);
   }
   const name = request.subagentType ?? DEFAULT_AGENT;
   const found = findDelegable(name, by.agent, deps.agents.agents());
@@ -161,4 +174,32 @@ function rightsOfChild(
 /** Returns the argument or the file that names the agent. */
 function agentField({ skill }: ChildRequest): string {
   return skill === undefined ? 'subagent_type' : `agent in ${skill.path}`;
+}
+
+/** The context that a child gets in addition to its prompt, ready to be frozen. */
+export interface TransferredContext {
+  /** The plan of the child, changed as this context needs it. */
+  readonly plan: ChildPlan;
+  readonly initialContext?: InitialContext;
+  readonly forked?: { readonly prefix: SharedPrefix; readonly conversation: ForkedConversation };
+  readonly summarized?: {
+    readonly conversation: SummarizedConversation;
+    /** The least that the request for the summary can cost. */
+    readonly minimumExpense: Expense;
+    /** The details of the model that writes the summary. */
+    readonly modelDetails: ModelDetails;
+  };
+  /** Ids of the tasks whose results it gets: it may see these tasks. */
+  readonly resultTasks: readonly string[];
+}
+
+/** A Task call that passes context to its child. */
+export interface TransferRequest {
+  readonly caller: TaskRun;
+  /** The id of the child. */
+  readonly id: string;
+  readonly plan: ChildPlan;
+  /** The last line of its system prompt, which describes this task. */
+  readonly taskLine: string;
+  readonly context: ContextArgument;
 }

@@ -1,7 +1,12 @@
-import { MusterError } from '../../base/errors.ts';
+import { catchMusterError, MusterError } from '../../base/errors.ts';
 import { requestPrefix } from './create-task.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { recordChildEnd, recordLostChild, knownDescendants } from './deliver-end.ts';
+import {
+  recordChildEnd,
+  recordLostChild,
+  knownDescendants,
+  closeOpenChildren,
+} from './deliver-end.ts';
 import { activationExpense } from '../limits/budget.ts';
 import {
   prepareAgent,
@@ -10,7 +15,7 @@ import {
   currentPromptInput,
 } from '../prompt/prepare-agent.ts';
 import { foldLog, LogFold } from '../task/fold-log.ts';
-import { openJournal } from '../task/journal.ts';
+import { openJournal, type Journal } from '../task/journal.ts';
 import { shellEndEvents } from '../shells/shell-end.ts';
 import { TaskRun } from '../task/task-run.ts';
 import { TaskTree } from '../task/task-tree.ts';
@@ -25,6 +30,12 @@ import type { AnyTool } from '../../protocol/tool.ts';
 import { readUnmetRequests, formatUnmetRequests } from '../../protocol/unmet-request.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { FileVersions } from '../task/shared-files.ts';
+import { isId } from '../../base/ids.ts';
+import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
+import { endMarkedProcesses } from '../../sys/processes/process-group.ts';
+import { closeOpenCalls } from '../calls/calls.ts';
+import { endStopped } from '../task/endings.ts';
+import type { StopOrder } from '../task/stop-order.ts';
 
 /** The position that a recovered task gets. */
 export interface TreePosition {
@@ -102,14 +113,8 @@ function rebuildPrefix(
     .prefix;
 }
 
-function placementOf({
-  agent,
-  rights,
-  cwd,
-  parent,
-  prompt,
-  model: { provider },
-}: TaskSpec): Placement {
+function placementOf({ agent, rights, cwd, parent, prompt, model }: TaskSpec): Placement {
+  const { provider } = model;
   return { agent, rights, cwd, isRoot: parent === null, provider, firstPrompt: prompt };
 }
 
@@ -121,7 +126,7 @@ function recordedTools(deps: EngineDeps, { spec }: TaskState): readonly AnyTool[
 }
 
 /** Writes the end of shells that were lost with the owner of their task. */
-export function closeLostShells(run: Pick<TaskRun, 'journal' | 'state'>): void {
+function closeLostShells(run: Pick<TaskRun, 'journal' | 'state'>): void {
   for (const shell of runningShells(run.state)) {
     run.journal.record(...shellEndEvents(run.state, shell, { how: 'lost', exitCode: null }));
   }
@@ -165,8 +170,9 @@ function readFileVersions(store: TaskStore, root: string): FileVersions {
   const tasks = store.list().filter((task) => task.root === root);
   // A change is also in the logs of the ancestors: the deepest task that has it is the one that made it.
   for (const { id } of tasks.toSorted((a, b) => a.depth - b.depth)) {
-    const state = readable(store, id);
-    if (state !== null) addVersions(versions, state);
+    const state = catchMusterError(() => foldLog(store, id));
+    // The changes in a damaged or deleted log are still noticed, but not who made them.
+    if (!(state instanceof MusterError)) addVersions(versions, state);
   }
   return versions;
 }
@@ -180,12 +186,63 @@ function addVersions(versions: FileVersions, { spec, filesChanged, knownFiles }:
   }
 }
 
-/** Returns null for a damaged or deleted log. Its changes are still noticed, but not who made them. */
-function readable(store: TaskStore, id: string): TaskState | null {
+/** A task without an owner whose log this process has claimed. */
+interface Orphan {
+  readonly state: TaskState;
+  readonly journal: Journal;
+}
+
+/** The ports that reaping needs. */
+type OrphanDeps = Pick<EngineDeps, 'store' | 'onFault'>;
+
+/**
+ * Ends a task that its process left without an end, and all its descendants: the processes that they had started are
+ * killed, and an end is written to each log. Throws MusterError: `CONFLICT` while another process owns one of the
+ * tasks, in which case none is ended.
+ */
+export async function reapOrphans(deps: OrphanDeps, id: string, order: StopOrder): Promise<void> {
+  const tasks: Orphan[] = [];
   try {
-    return foldLog(store, id);
+    open(deps, id, tasks);
+    const forced = await endMarkedProcesses(
+      TASK_VARIABLE,
+      tasks.map(({ state }) => state.spec.id),
+    );
+    for (const task of tasks.toReversed()) {
+      if (task.state.end !== null) continue;
+      closeOpenCalls(task, order.reason);
+      closeOpenChildren(deps, task);
+      const ending = endStopped(task.state, order, { forced });
+      task.journal.record({ type: 'task.ended', ...ending });
+      await task.journal.sync();
+    }
+  } finally {
+    for (const { journal } of tasks) journal.close();
+  }
+}
+
+/** Claims the logs of a task and of its descendants without an end; each parent comes before its children. */
+function open(deps: OrphanDeps, id: string, tasks: Orphan[]): void {
+  const { store } = deps;
+  const task = take(deps, id);
+  tasks.push(task);
+  // Another process ended it just before this one claimed it.
+  if (task.state.end !== null) return;
+  closeLostShells(task);
+  for (const child of task.state.openChildren) {
+    if (!isId(child) || !store.exists(child)) continue;
+    if (foldLog(store, child).end === null) open(deps, child, tasks);
+  }
+}
+
+function take(deps: OrphanDeps, id: string): Orphan {
+  const before = new LogFold((visit) => void deps.store.scan(id, visit));
+  const log = deps.store.claim(id, before.add);
+  try {
+    const journal = openJournal({ ...deps, onEvent: () => {} }, { id }, log, before.state);
+    return { state: journal.state, journal };
   } catch (thrown) {
-    if (thrown instanceof MusterError) return null;
+    log.close();
     throw thrown;
   }
 }

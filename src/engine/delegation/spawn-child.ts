@@ -1,3 +1,12 @@
+import {
+  delegatorOf,
+  type TransferredContext,
+  planChild,
+  type ChildPlan,
+  type ChildRequest,
+} from './plan-child.ts';
+import { addSystemText, createTask } from './create-task.ts';
+import { findFirstRequestHit, findUnpricedCap } from '../turn/request-budget.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -5,21 +14,10 @@ import type { ModelDetails } from '../../protocol/model.ts';
 import type { TaskSource } from '../../protocol/task.ts';
 import { Budget } from '../limits/budget.ts';
 import { taskCaps } from '../limits/configured-limits.ts';
-import { createTask } from './create-task.ts';
 import { recordLostChild } from './deliver-end.ts';
-import {
-  estimateInput,
-  firstRequest,
-  inputToReserve,
-  minimumExpense,
-  estimateRequestNeed,
-} from '../limits/estimate.ts';
-import type { TransferredContext } from './context-transfer/transferred-context.ts';
 import { limitMessage } from '../limits/limit-message.ts';
-import { planChild, type ChildPlan, type ChildRequest } from './plan-child.ts';
 import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
-import { repeatedDelegationError, recordedDelegationKey } from './check-repeated-delegations.ts';
-import { findUnpricedCap } from '../turn/request-budget.ts';
+import { repeatedDelegationError, recordedDelegationKey } from './repeated-delegations.ts';
 import { findSchemaProblem } from '../structured/check-answer.ts';
 import { visibleTasksNamedIn } from './visible-tasks.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
@@ -27,11 +25,15 @@ import type { TaskRun } from '../task/task-run.ts';
 import type { TaskArguments } from '../task/task-arguments.ts';
 import type { EngineContext } from './engine-context.ts';
 
-/** A Task call that creates a child. */
-export interface SpawnRequest {
+/** A Task call of a running task. */
+export interface TaskCall {
   readonly caller: TaskRun;
   readonly callId: string;
   readonly input: TaskArguments;
+}
+
+/** A Task call that creates a child. */
+export interface SpawnRequest extends TaskCall {
   /** The id that the call reserved before a crash, or null for a new child. */
   readonly reservedId: string | null;
 }
@@ -43,20 +45,8 @@ export async function spawnChild(
 ): Promise<TaskRun | MusterError> {
   const { deps, running } = engine;
   const { caller, callId, input, reservedId } = request;
-  const { agent, cwd, model } = caller.spec;
-  const moment = caller.state.conversation.openCalls;
-  const planned = planChild(
-    deps,
-    {
-      agent,
-      cwd,
-      model,
-      rights: caller.permissions.rights,
-      modeGrants: caller.permissions.modeGrants(),
-      moment,
-    },
-    requestOf(input),
-  );
+  const by = delegatorOf(caller, caller.state.conversation.openCalls);
+  const planned = planChild(deps, by, requestOf(input));
   if (planned instanceof MusterError) return planned;
   const schemaError = await findSchemaError(input, planned.agent);
   if (schemaError !== null) return schemaError;
@@ -76,20 +66,16 @@ export async function spawnChild(
       findLimitError(engine, request, { transferred, modelDetails });
     if (hit !== null) return hit;
   }
+  const named = visibleTasksNamedIn(input.prompt, caller, running);
   try {
     return createTask(engine, caller.tree, {
       ...plan,
       id,
       description: descriptionOf(input),
       prompt: input.prompt,
-      handed: [
-        ...new Set([
-          ...visibleTasksNamedIn(input.prompt, caller, running),
-          ...transferred.resultTasks,
-        ]),
-      ],
+      handed: [...new Set([...named, ...transferred.resultTasks])],
       transferred,
-      cwd,
+      cwd: by.cwd,
       source: sourceOf(input),
       skills: input.skill === undefined ? [] : [input.skill.name],
       params: input.params,
@@ -114,10 +100,8 @@ async function findSchemaError(
   const problem = schema === undefined ? null : await findSchemaProblem(schema);
   if (problem === null) return null;
   const source = outputSchema === undefined ? `of agent ${agent.name} ` : '';
-  return new MusterError(
-    'INVALID_PARAM',
-    `output_schema: the schema ${source}can't be used: ${problem}`,
-  );
+  const message = `output_schema: the schema ${source}can't be used: ${problem}`;
+  return new MusterError('INVALID_PARAM', message);
 }
 
 /** A child that continues the caller's conversation uses the caller's model, not the one of its definition. */
@@ -158,10 +142,9 @@ function findLimitError(
   }
   const budget = new Budget(taskCaps(plan.limits), caller.budget);
   if (summarized !== undefined) {
-    const { conversation, minimumExpense, modelDetails: summaryModel } = summarized;
+    const { conversation, minimumExpense: least, modelDetails: summaryModel } = summarized;
     const hit =
-      findUnpricedCap(budget, conversation.model, summaryModel) ??
-      budget.findExceededCap(minimumExpense);
+      findUnpricedCap(budget, conversation.model, summaryModel) ?? budget.findExceededCap(least);
     if (hit !== null) {
       const message = `context: summary: ${limitMessage(hit)}. ${LEAVE_CONTEXT_OUT}`;
       return new MusterError('LIMIT_EXCEEDED', message);
@@ -169,15 +152,14 @@ function findLimitError(
   }
   const { prompt, tools } = plan.setup;
   const line = taskLineOf(input, plan);
-  const { system, ...shared } = prefixes.get(prompt, tools).prefix;
-  const prefix = forked?.prefix.prefix ?? { ...shared, system: [...system, line] };
-  const request = firstRequest(`${initialContext?.text ?? ''}${input.prompt}`);
-  const messages = [...(forked?.conversation.messages ?? [])];
-  const tokens = inputToReserve(estimateInput({ ...request, messages }, prefix), null);
-  const expense = minimumExpense(estimateRequestNeed(tokens, modelDetails));
-  const hit = findUnpricedCap(budget, plan.model, modelDetails) ?? budget.findExceededCap(expense);
-  if (hit === null) return null;
-  return new MusterError('LIMIT_EXCEEDED', `${limitMessage(hit)}.`);
+  const hit = findFirstRequestHit(budget, {
+    model: plan.model,
+    details: modelDetails,
+    prefix: forked?.prefix.prefix ?? addSystemText(prefixes.get(prompt, tools).prefix, line),
+    messages: forked?.conversation.messages ?? [],
+    prompt: `${initialContext?.text ?? ''}${input.prompt}`,
+  });
+  return hit === null ? null : new MusterError('LIMIT_EXCEEDED', `${limitMessage(hit)}.`);
 }
 
 function sourceOf({ skill, templateName }: TaskArguments): TaskSource {

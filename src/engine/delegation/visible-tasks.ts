@@ -1,4 +1,4 @@
-import { MusterError } from '../../base/errors.ts';
+import { catchMusterError, MusterError } from '../../base/errors.ts';
 import { truncate } from '../../base/text.ts';
 import type { EngineContext } from './engine-context.ts';
 import { foldLog } from '../task/fold-log.ts';
@@ -70,10 +70,8 @@ export function findVisibleTask(
   if (found.length === 1) return first;
   const named = found.slice(0, MAX_CANDIDATES).map(({ id }) => id);
   const rest = found.length - named.length;
-  return new MusterError(
-    'INVALID_PARAM',
-    `${field}: ${reference} is the beginning of ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}; give more of the id`,
-  );
+  const message = `${field}: ${reference} is the beginning of ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}; give more of the id`;
+  return new MusterError('INVALID_PARAM', message);
 }
 
 /** Returns the ids of visible tasks that a text of the sender names. The recipient of the text may see them too. */
@@ -101,14 +99,9 @@ export function readTaskState(
 ): TaskState | MusterError {
   const run = running.get(id);
   if (run !== undefined) return run.outcome();
-  try {
-    const state = foldLog(deps.store, id);
-    if (state.end !== null) return state;
-    const error = interruptionError(state);
-    const end = { status: 'failed', error, because: error.message, by: null } as const;
-    return { ...state, status: 'interrupted', end };
-  } catch (thrown) {
-    if (thrown instanceof MusterError) return thrown;
-    throw thrown;
-  }
+  const state = catchMusterError(() => foldLog(deps.store, id));
+  if (state instanceof MusterError || state.end !== null) return state;
+  const error = interruptionError(state);
+  const end = { status: 'failed', error, because: error.message, by: null } as const;
+  return { ...state, status: 'interrupted', end };
 }

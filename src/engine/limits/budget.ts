@@ -1,4 +1,4 @@
-import { deferred, onAbort, type Deferred } from '../../base/async.ts';
+import { rejectOnAbort, deferred, type Deferred } from '../../base/async.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
 import { decideOutput, minimumOutput, type BudgetRoom, type OutputDemand } from './output-cap.ts';
 import { NO_WORK, NOTHING, type Amount, type Work } from '../../protocol/model.ts';
@@ -32,10 +32,6 @@ export interface Reservation {
   /** Releases the reservation and books the expense that was really used. Later calls do nothing. */
   settle(used: Expense): void;
 }
-
-export type ReserveResult =
-  | { readonly ok: true; readonly reservation: Reservation }
-  | { readonly ok: false; readonly hit: LimitHit };
 
 /** The known needs of a request before it is sent. */
 export interface RequestNeed {
@@ -116,13 +112,15 @@ export class Budget {
     expense: Expense,
     signal: AbortSignal,
     onWait: () => void = () => {},
-  ): Promise<ReserveResult> {
+  ): Promise<RequestReservation> {
     for (;;) {
       const hit = this.findExceededCap(expense);
       if (hit !== null) return { ok: false, hit };
       const { chain } = this;
       const full = chain.find((budget) => budget.hitBy(expense, budget.reserved) !== null);
-      if (full === undefined) return { ok: true, reservation: Budget.hold(chain, expense) };
+      if (full === undefined) {
+        return { ok: true, reservation: Budget.hold(chain, expense), outputCap: null };
+      }
       onWait();
       await full.nextChange(signal);
     }
@@ -241,8 +239,7 @@ export class Budget {
     signal.throwIfAborted();
     const turn = deferred<void>();
     this.waiting.push(turn);
-    const forget = onAbort(signal, () => turn.reject(signal.reason));
-    await turn.promise.finally(forget);
+    await rejectOnAbort(turn.promise, signal);
   }
 
   private hold(expense: Expense): void {
@@ -254,7 +251,7 @@ export class Budget {
     this.openReservations -= 1;
     // Rounding errors of fractions of a dollar would otherwise stay reserved for ever.
     this.reserved =
-      this.openReservations === 0 ? NO_EXPENSE : addExpenses(this.reserved, timesMinusOne(expense));
+      this.openReservations === 0 ? NO_EXPENSE : addExpenses(this.reserved, expense, -1);
   }
 
   private use(expense: Expense): void {
@@ -279,12 +276,13 @@ export class Budget {
   }
 }
 
-export function addExpenses(a: Expense, b: Expense): Expense {
+/** Adds `times` times the second expense to the first one. */
+export function addExpenses(a: Expense, b: Expense, times = 1): Expense {
   return {
-    tokens: a.tokens + b.tokens,
-    costUsd: a.costUsd + b.costUsd,
-    turns: a.turns + b.turns,
-    toolBytes: a.toolBytes + b.toolBytes,
+    tokens: a.tokens + b.tokens * times,
+    costUsd: a.costUsd + b.costUsd * times,
+    turns: a.turns + b.turns * times,
+    toolBytes: a.toolBytes + b.toolBytes * times,
   };
 }
 
@@ -297,8 +295,4 @@ function firstHit(
     if (hit !== null) return hit;
   }
   return null;
-}
-
-function timesMinusOne({ tokens, costUsd, turns, toolBytes }: Expense): Expense {
-  return { tokens: -tokens, costUsd: -costUsd, turns: -turns, toolBytes: -toolBytes };
 }

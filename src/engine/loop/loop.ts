@@ -11,7 +11,7 @@ import { closeOpenCalls, runCalls } from '../calls/calls.ts';
 import { closeOpenChildren, deliverEnd } from '../delegation/deliver-end.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { closeTurn } from '../turn/abandoned-response.ts';
+import { closeTurn } from '../turn/streamed-response.ts';
 import * as endings from '../task/endings.ts';
 import type { TaskEnding } from '../task/endings.ts';
 import { makeRoom, compactNow } from '../compaction/make-room.ts';
@@ -31,8 +31,7 @@ import { fallbackEvents, findFallback } from '../turn/fallback.ts';
 import { canReuseResult } from '../reuse/can-reuse.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { runTurn } from '../turn/turn.ts';
-import { wallCaps } from '../turn/turn-notices.ts';
+import { runTurn, wallCaps } from '../turn/turn.ts';
 
 /** Ends of children within this time of each other are reported to their parent together. */
 const GATHER_MS = 50;

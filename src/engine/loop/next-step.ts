@@ -2,21 +2,19 @@ import { unansweredCalls } from '../../protocol/state/conversation.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
-import { addOpenRound } from '../../protocol/state/repetition.ts';
+import { addOpenRound, LONGEST_CYCLE, type Round } from '../../protocol/state/repetition.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { isEndedByDenials } from '../../policy/decide-question.ts';
 import * as endings from '../task/endings.ts';
 import type { TaskEnding } from '../task/endings.ts';
-import { countRepeatedCalls } from '../limits/repeated-calls.ts';
 import { stopOrder } from '../task/stop-order.ts';
-import {
-  decideAfterCallAsText,
-  decideAfterUnfinishedAnswer,
-  findFaultyCallsLimit,
-} from '../turn/malformed-response.ts';
-import { MAX_REFUSED_MESSAGES } from '../limits/repeated-delegations.ts';
+import { MAX_REFUSED_MESSAGES } from '../delegation/repeated-delegations.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import { findTextCall } from '../../protocol/text-calls/call-as-text.ts';
+import { continuationNoticeId } from '../../protocol/state/faults.ts';
+import type { OutputCap } from '../../protocol/output-cap.ts';
+import { roundAmount } from '../limits/limit-message.ts';
 
 /** The next step of a task. */
 export type Step =
@@ -41,7 +39,7 @@ export type Step =
   | { readonly kind: 'end'; readonly ending: TaskEnding };
 
 /** The configured limits that `nextStep` checks. */
-export interface StepLimits {
+interface StepLimits {
   /** Number of repeated calls after which a task is ended. */
   readonly noProgressCalls: number;
 }
@@ -161,4 +159,112 @@ function limitHit(state: TaskState, { noProgressCalls }: StepLimits): LimitHit |
     return { limit: 'no_progress_calls', value: noProgressCalls, used: repeated };
   }
   return findFaultyCallsLimit(state);
+}
+
+/**
+ * Counts the calls at the end of a task that only repeat earlier ones: the same calls with the same results,
+ * in each round or in a cycle of up to four rounds. Returns 0 when the newest round is new.
+ *
+ * @param rounds the rounds of the task, oldest first
+ */
+export function countRepeatedCalls(rounds: readonly Round[]): number {
+  const newestFirst = rounds.toReversed();
+  let most = 0;
+  for (let cycle = 1; cycle <= LONGEST_CYCLE; cycle += 1) {
+    const end = newestFirst.findIndex((round, at) => round !== newestFirst[at + cycle]);
+    const repeating = Math.max(end, 0);
+    // Rounds are a cycle only when they have run through it twice.
+    if (repeating < cycle) continue;
+    const calls = newestFirst
+      .slice(0, repeating + cycle)
+      .reduce((sum, { told }) => sum + told.length, 0);
+    most = Math.max(most, calls);
+  }
+  return most;
+}
+
+/** The most answers in a row without text or call before the task ends. */
+const MAX_EMPTY_ANSWERS = 3;
+/** The most answers in a row that end with a call written as text. */
+const MAX_CALLS_AS_TEXT = 3;
+/** The most answers in a row of which no call could run. */
+const MAX_FAULTY_CALLS = 8;
+/** The most answers in a row that are cut off in their text; the model continues after all but the last. */
+const MAX_CUT_ANSWERS = 4;
+
+/** The step after a malformed answer: a notice for the model, once for each answer, or the end of the task. */
+type MalformedResponseStep =
+  | { readonly kind: 'tell'; readonly id: string; readonly text: string }
+  | { readonly kind: 'end'; readonly ending: TaskEnding };
+
+type Answer = NonNullable<TaskState['answer']>;
+
+/**
+ * Decides what follows an answer that ends with a call written as text: the model gets a notice before
+ * anything else is done. Returns null if the answer does not end so, or if the model had the notice already.
+ */
+function decideAfterCallAsText(state: TaskState, { text }: Answer): MalformedResponseStep | null {
+  const { callsAsText } = state.activation;
+  if (callsAsText === 0) return null;
+  const call = findTextCall(text, state.spec.tools);
+  if (callsAsText >= MAX_CALLS_AS_TEXT) {
+    const ending = endings.endWithCallsAsText(state, callsAsText, call?.form ?? null);
+    return { kind: 'end', ending };
+  }
+  const id = `fault-${state.turns}`;
+  if (state.conversation.inputIds.has(id)) return null;
+  const told = `You wrote a call of ${call?.tool ?? 'a tool'} as text, and text runs nothing: no tool has run. Call the tool itself, or give your final answer as text. A call that you only mean to show belongs in a code block, with the rest of your answer after it.`;
+  return { kind: 'tell', id, text: told };
+}
+
+/** Decides what follows a final answer that is empty or was cut off. Returns null if the answer is complete. */
+function decideAfterUnfinishedAnswer(
+  state: TaskState,
+  { reason, text, outputCap }: Answer,
+): MalformedResponseStep | null {
+  const { emptyAnswers, cutAnswers } = state.activation;
+  const id = `fault-${state.turns}`;
+  const cut = reason === 'length' ? outputCap : undefined;
+  if (text.trim() === '') {
+    if (emptyAnswers >= MAX_EMPTY_ANSWERS) {
+      if (cut !== undefined) return { kind: 'end', ending: endings.endByOutputCap(state, cut) };
+      return { kind: 'end', ending: endings.endWithoutAnswer(state, emptyAnswers) };
+    }
+    return { kind: 'tell', id, text: emptyAnswerText(reason, cut) };
+  }
+  if (reason !== 'length') return null;
+  if (cutAnswers >= MAX_CUT_ANSWERS) {
+    if (cut !== undefined) return { kind: 'end', ending: endings.endByOutputCap(state, cut) };
+    return { kind: 'end', ending: endings.endCutOff(text, cutAnswers) };
+  }
+  return { kind: 'tell', id: continuationNoticeId(state.turns), text: cutAnswerText(cut) };
+}
+
+function emptyAnswerText(reason: Answer['reason'], cut: OutputCap | undefined): string {
+  if (reason !== 'length') return NOTHING;
+  return cut === undefined ? NOTHING_WHOLE : `${outputCapText(cut)} ${LESS_AT_ONCE}`;
+}
+
+function cutAnswerText(cut: OutputCap | undefined): string {
+  return cut === undefined ? GO_ON : `${outputCapText(cut)} ${GO_ON_BRIEFLY}`;
+}
+
+function outputCapText({ tokens, limit, value, used }: OutputCap): string {
+  return `Your answer was cut off after ${tokens} tokens: the limit ${limit} = ${value} (${roundAmount(used)} used) allows no longer answer.`;
+}
+
+const LESS_AT_ONCE =
+  'Nothing of it arrived, since no text or call of it was whole. Send less at once, and come to the end soon.';
+const GO_ON_BRIEFLY =
+  'Go on with it exactly where it stopped, and come to its end soon: no introduction, nothing said again.';
+const NOTHING = 'Your answer was empty. Go on with the task, or give your final answer as text.';
+const NOTHING_WHOLE =
+  'Your answer reached your output limit before any text or call of it was whole, so nothing of it arrived. Send less at once: a long text in several calls, one part each.';
+const GO_ON =
+  'Your answer was cut off at your output limit. Go on with it exactly where it stopped: no introduction, nothing said again.';
+
+/** Returns the limit on answers of which no call could run, if it is reached. */
+function findFaultyCallsLimit({ activation: { faultyCalls } }: TaskState): LimitHit | null {
+  if (faultyCalls < MAX_FAULTY_CALLS) return null;
+  return { limit: 'faulty_calls', value: MAX_FAULTY_CALLS, used: faultyCalls };
 }

@@ -1,10 +1,17 @@
 import { dirname } from 'node:path';
 import { agentId } from '../../agents/find-agent.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { MemoryLocation, MemoryScope } from '../../protocol/memory.ts';
+import {
+  type MemoryLocation,
+  type MemoryScope,
+  MEMORY_SCOPES,
+  type MemoryPort,
+} from '../../protocol/memory.ts';
 import { locateMemoryDirectory } from '../../sys/files/memory-directories.ts';
 import { projectRoot } from '../../sys/files/project-directories.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
+import { MusterError } from '../../base/errors.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
 
 /** The directories of notes, and the trust in those of a project. */
 export interface MemorySource {
@@ -15,11 +22,7 @@ export interface MemorySource {
 }
 
 /** Finds the notes that tasks in `cwd` (absolute, real) share. Searches for the root of the project. */
-export function findSharedNotes(
-  source: MemorySource,
-  scope: MemoryScope,
-  cwd: string,
-): MemoryLocation {
+function findSharedNotes(source: MemorySource, scope: MemoryScope, cwd: string): MemoryLocation {
   return followLink(
     locateMemoryDirectory(scope, null, { user: source.userDirectory, project: projectRoot(cwd) }),
   );
@@ -44,4 +47,45 @@ function followLink(place: MemoryLocation): MemoryLocation {
   const { real: top } = resolveInRoots(place.top, []);
   const base = exists ? dirname(directory) : dirname(top);
   return { ...place, base, top, directory };
+}
+
+interface PortParts {
+  readonly source: MemorySource;
+  readonly spec: Pick<TaskSpec, 'agent' | 'cwd'>;
+  /** Waits; rejects when the call is stopped. */
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** The scope of a call that names none, by an agent without notes of its own. */
+const DEFAULT_SCOPE = 'project';
+
+/**
+ * Returns the port through which calls of a task pathAccess notes. An agent has notes of its own when its definition
+ * sets `memory`. Shared notes are open to the tools that its definition lists by name.
+ */
+export function createMemoryPort({ source, spec, sleep }: PortParts): MemoryPort {
+  const { agent, cwd } = spec;
+  return {
+    place(tool, requestedScope): MemoryLocation {
+      const own = findOwnNotes(source, agent, cwd);
+      const name = requestedScope?.trim().toLowerCase() ?? '';
+      if (name === '') return own ?? findSharedNotes(source, DEFAULT_SCOPE, cwd);
+      const scope = MEMORY_SCOPES.find((each) => each === name);
+      if (scope === undefined) {
+        const valid = `${MEMORY_SCOPES.join(', ')}${own === null ? '' : ', or leave it out for your own notes'}`;
+        throw new MusterError('INVALID_PARAM', `scope: is unknown; valid: ${valid}`);
+      }
+      if (own === null) return findSharedNotes(source, scope, cwd);
+      const isListed = agent.tools.mode === 'allow' && agent.tools.names.includes(tool);
+      if (isListed) return findSharedNotes(source, scope, cwd);
+      if (scope === own.scope) return own;
+      const message = `scope: you may use only your own notes, so leave scope out. (To use the ${scope} notes that agents share, the definition would have to list ${tool}.)`;
+      throw new MusterError('PERMISSION_DENIED', message);
+    },
+    async locked(directory, work) {
+      const { withDirectoryLock: lockedDirectory } =
+        await import('../../store/locks/directory-lock.ts');
+      return await lockedDirectory(directory, sleep, work);
+    },
+  };
 }

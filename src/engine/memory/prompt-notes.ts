@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { MusterError } from '../../base/errors.ts';
+import { catchMusterError, MusterError } from '../../base/errors.ts';
 import { removeHiddenCharacters } from '../../base/hidden-characters.ts';
 import { plural } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -55,7 +55,7 @@ function readCurrentNotes(
   place: MemoryLocation,
 ): PromptNotes {
   const { directory } = place;
-  const index = indexOf(place);
+  const index = catchMusterError(() => readIndex(place, listNotes(place)).text);
   if (index instanceof MusterError) {
     const warning = `the notes of agent ${agent.name} are left out of its prompt: ${index.message}`;
     return { directory, text: HOW, warning };
@@ -78,15 +78,6 @@ function readCurrentNotes(
 
 const HOW = `# Memory
 You keep notes from run to run in a directory of your own, which the Memory tools work in (leave \`scope\` out). Look up what fits the task; write down what will help in later runs and can't be seen in the files: a fact a line, corrected rather than repeated. ${INDEX_NAME} lists the notes, a line each, and is kept true for you.`;
-
-function indexOf(place: MemoryLocation): string | MusterError {
-  try {
-    return readIndex(place, listNotes(place)).text;
-  } catch (thrown) {
-    if (thrown instanceof MusterError) return thrown;
-    throw thrown;
-  }
-}
 
 /** Formats the part of an index that fits into a prompt, marked as outside text. Pure. */
 export function formatNotesIndex(index: string): string {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
-import { isInside, type CommandProof, type CallPath } from '../../policy/call.ts';
+import { type CommandProof, type CallPath, type ResolvedCall } from '../../policy/call.ts';
+import { isInside } from '../../base/path-inside.ts';
 import { proveReadOnly } from '../../policy/shell/read-only/prove.ts';
 import {
   joinShellPath,
@@ -8,7 +9,7 @@ import {
 } from '../../policy/shell/read-only/proof.ts';
 import { findRedirectWrites } from '../../policy/shell/redirect-writes.ts';
 import type { ShellParser } from '../../policy/shell/parsed-line.ts';
-import type { Access, Rights } from '../../protocol/permission.ts';
+import { type Access, type Rights, NO_ACCESS } from '../../protocol/permission.ts';
 import { findProgramDirectory } from '../../sys/processes/find-program.ts';
 import { findRepository } from '../../sys/git/repository.ts';
 import { findPathRisk } from './file-access.ts';
@@ -16,28 +17,61 @@ import { isSystemPath } from '../../sys/files/paths.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { protectedBelow, readRules } from './protected-reads.ts';
 import { repositoryProblem } from './repository-proof.ts';
+import { loadShellParser } from '../../policy/shell/load-parser.ts';
+import { buildCommandPath } from '../../sys/processes/command-environment.ts';
+import { readEnvironment } from '../../sys/env.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { readTaskVariables } from '../task/task-variables.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
+import type { CallingTask } from './prepare-call.ts';
 
-/** A command that takes longer to judge is refused. */
+interface CommandReading extends Pick<ResolvedCall, 'proof' | 'redirectedWrites'> {
+  readonly shellParser: ShellParser;
+}
+
+/** Reads what the commands of a call do. This module is loaded with the first call that has commands. */
+export async function readCommands(
+  deps: EngineDeps,
+  run: Omit<CallingTask, 'view'>,
+  { access }: ReadyCall,
+  { sandboxed }: { readonly sandboxed: boolean },
+): Promise<CommandReading> {
+  const { spec } = run;
+  const { rights } = run.permissions;
+  const shellParser = await loadShellParser();
+  const described = access ?? NO_ACCESS;
+  const place = { cwd: spec.cwd, home: deps.home, rights };
+  const proof = await proveCommands(described, shellParser, {
+    ...place,
+    searchPath: buildCommandPath(readEnvironment()),
+    variables: Object.keys(readTaskVariables(run)),
+    clock: deps.clock,
+    sandboxed,
+  });
+  return { shellParser, proof, redirectedWrites: redirectedWrites(described, shellParser, place) };
+}
+
+/** Maximum time to read a command, in milliseconds; a command that takes longer is refused. */
 const MAX_JUDGE_MS = 250;
-/** What the system installs there is no file of a workspace, even where that holds the whole disk. */
+/** Directories of installed programs, which are no files of a workspace even if that is the whole disk. */
 const SYSTEM_PROGRAMS = ['/bin', '/sbin', '/usr', '/opt', '/nix'];
 
-/** Where commands would run, and for whom. */
+/** The surroundings in which commands would run. */
 export interface CommandPlace {
   readonly cwd: string;
   readonly home: string;
   readonly rights: Rights;
-  /** PATH of the commands. */
+  /** The PATH of the commands. */
   readonly searchPath: string;
-  /** Names of variables that the task has set for its commands: what is proved runs without them. */
+  /** Names of variables that the task has set for its commands. A proved command runs without them. */
   readonly variables: readonly string[];
   readonly clock: Clock;
   readonly sandboxed: boolean;
 }
 
 /**
- * Whether the commands of a call change nothing: by their grammar, and by what lies on the disk where they
- * would run. What can't be told is not proved.
+ * Proves that the commands of a call change nothing, by their grammar and by what is on the disk where they would
+ * run. Whatever is uncertain counts as not proved.
  */
 export async function proveCommands(
   { commands, background = false }: Access,
@@ -64,8 +98,8 @@ export async function proveCommands(
   return { proven: true, reads };
 }
 
-/** The files that the commands of a call are known to write to by redirection. */
-export function redirectedWrites(
+/** Returns the files that the commands of a call write to by redirection. */
+function redirectedWrites(
   { commands }: Access,
   parser: ShellParser,
   place: Pick<CommandPlace, 'cwd' | 'home' | 'rights'>,
@@ -81,7 +115,7 @@ export function redirectedWrites(
 
 type Proven = Extract<LineProof, { proven: true }>;
 
-/** What of the place makes a command do more than its words say; undefined: nothing. */
+/** Returns why a command may do more than its words say where it would run; undefined if it does not. */
 async function placeProblem(proof: Proven, place: CommandPlace): Promise<string | undefined> {
   const planted = proof.programs.find((name) => isPlanted(name, place));
   if (planted !== undefined) return `\`${planted}\` on PATH lies in the workspace`;
@@ -94,7 +128,7 @@ async function placeProblem(proof: Proven, place: CommandPlace): Promise<string 
   for (const read of proof.reads) {
     const { real, insideRoots } = resolved(read, place);
     if (isSystemPath(real)) return `${JSON.stringify(real)} is no file of a workspace`;
-    // Beyond the roots nothing is read without a question anyway.
+    // Outside of the roots nothing is read without a question anyway.
     const problem = insideRoots ? await protectedBelow(real, read.below, rules) : undefined;
     if (problem !== undefined) return problem;
   }
@@ -122,7 +156,7 @@ function absolute({ path, topOf }: CommandRead, place: CommandPlace): string {
   return joinShellPath(findRepository(real)?.top ?? real, path);
 }
 
-/** `..` is left in: the kernel follows links before it takes one back. */
+/** Returns an absolute path that keeps `..`, since the kernel follows links before it applies one. */
 function absolutePath(path: string, { cwd, home }: Pick<CommandPlace, 'cwd' | 'home'>): string {
   if (path === '~') return home;
   if (path.startsWith('~/')) return `${home}/${path.slice(2)}`;

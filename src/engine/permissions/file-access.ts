@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { join } from 'node:path/posix';
-import { isInside, listPaths, type ResolvedCall, type PathRisk } from '../../policy/call.ts';
+import { listPaths, type ResolvedCall, type PathRisk } from '../../policy/call.ts';
+import { isInside } from '../../base/path-inside.ts';
 import { PATH_RISK_TEXTS } from '../../policy/hard-rules.ts';
 import {
   createHardRuleCheck,
@@ -15,7 +16,7 @@ import { findRepository, type Repository } from '../../sys/git/repository.ts';
 import { pathHasSuspiciousLinks } from '../../sys/files/hard-links.ts';
 import { findRoot } from '../../sys/files/paths.ts';
 
-/** For a call that opens no files. */
+/** The access of a call that opens no files. */
 export const NO_FILES: FileAccess = {
   roots: [],
   judged: new Map(),
@@ -28,7 +29,7 @@ interface ReachFacts {
   readonly stateDirectories: readonly string[];
 }
 
-/** Where a call may open files once it is allowed: exactly where its paths led when it was judged. */
+/** Returns the access to files of a call that is allowed: exactly where its paths led when it was decided about. */
 export function fileAccess(
   call: ResolvedCall,
   { rights, home, stateDirectories }: ReachFacts,
@@ -53,9 +54,9 @@ export function fileAccess(
   };
 }
 
-/** What of a directory that is changed as a whole a person would be asked about, and was not yet. */
+/** Creates a check of the files below a directory that is changed as a whole, about which a person would be asked. */
 function createRiskCheck({ real }: SearchedDirectory, place: FilePlace): PathExclusion {
-  // The same for all that lies in one directory, and the dearest part of the look.
+  // Cached by directory, since this lookup is the most expensive part of the check.
   const known = new Map<string, readonly string[]>();
   const obeyed = (directory: string): readonly string[] => {
     const paths = known.get(directory) ?? obeyedFrom(directory, place);
@@ -69,7 +70,7 @@ function createRiskCheck({ real }: SearchedDirectory, place: FilePlace): PathExc
   };
 }
 
-/** A root is a directory: of a file that was allowed beyond the roots, the one it lies in. */
+/** Returns the roots, and the directories of files that were allowed outside of them. */
 function openRoots(call: ResolvedCall, roots: readonly string[]): readonly string[] {
   const beyond = listPaths(call.access)
     .map((path) => path.real)
@@ -77,24 +78,25 @@ function openRoots(call: ResolvedCall, roots: readonly string[]): readonly strin
   return [...roots, ...beyond.map((path) => (isDirectory(path) ? path : dirname(path)))];
 }
 
-function isDirectory(path: string): boolean {
+/** Returns true if a path is a directory, or a link to one. */
+export function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // Missing, or not to be looked at by this user: whoever opens it says so.
+    // The path is missing or not readable, which is reported when it is opened.
     return false;
   }
 }
 
-/** Where a path is judged; all absolute and real. */
+/** The directories that the risk of a path depends on, absolute and real. */
 interface FilePlace {
   readonly roots: readonly string[];
   readonly home: string;
-  /** What git obeys by the repositories of a directory, for who asks often. Default: looked up. */
+  /** Returns the paths that git obeys in the repositories of a directory. Default: they are looked up. */
   readonly obeyed?: (directory: string) => readonly string[];
 }
 
-/** What the disk tells of a path (absolute, real) that is to be read or written. */
+/** Finds the risk of reading or writing a path (absolute, real) from what is on the disk. */
 export function findPathRisk(
   real: string,
   use: 'read' | 'write',
@@ -115,7 +117,7 @@ function isObeyedByGit(real: string, place: FilePlace): boolean {
   );
 }
 
-/** What the repositories that a directory lies in name for git to obey. */
+/** Returns the hook directories and files that git obeys in the repositories around a directory. */
 function obeyedFrom(directory: string, { roots, home }: FilePlace): readonly string[] {
   return repositoriesAbove(directory).flatMap((repository) => {
     const { hookDirectories, files } = findGitControlPaths(repository, { homes: [home], roots });
@@ -123,7 +125,7 @@ function obeyedFrom(directory: string, { roots, home }: FilePlace): readonly str
   });
 }
 
-/** Of the directory and of all above it: who starts git further up is in another one. */
+/** Returns the repositories of a directory and of all directories above it, since git may be started in any of them. */
 function repositoriesAbove(directory: string): readonly Repository[] {
   const repository = findRepository(directory);
   if (repository === undefined) return [];

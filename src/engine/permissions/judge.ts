@@ -1,5 +1,6 @@
 import { NO_ACCESS, type Decision, type Rights } from '../../protocol/permission.ts';
-import { isInside, type ResolvedCall, type CallPath } from '../../policy/call.ts';
+import { type ResolvedCall, type CallPath } from '../../policy/call.ts';
+import { isInside } from '../../base/path-inside.ts';
 import { decide, needsShellParser } from '../../policy/decide.ts';
 import type { DecisionContext } from '../../policy/decision-input.ts';
 import { addModeToGrant } from '../../policy/mode-grants.ts';
@@ -9,25 +10,24 @@ import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { askPerson, closeQuestion, type Waiting } from '../questions/ask-person.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { isSkillFile } from '../prompt/skills.ts';
-import { workingDirectory } from '../task/user-approvals.ts';
+import { workingDirectory } from '../task/inbox.ts';
 import { fileAccess, findPathRisk } from './file-access.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
-import type { CallingTask } from './calling-task.ts';
+import type { CallingTask } from './prepare-call.ts';
 
 export interface Judgement {
   readonly allowed: boolean;
-  /** Where the call may open files: in the task's roots, and what was allowed beyond them. */
-  readonly reach: FileAccess;
+  /** The files that the call may open: those in the task's roots, and those allowed outside of them. */
+  readonly pathAccess: FileAccess;
   readonly decision: Decision;
-  /** What the model reads when it is not allowed. */
+  /** The text for the model if the call is not allowed. */
   readonly refusal: string;
 }
 
 /**
- * Whether a call may run, decided the moment before it would: paths are resolved now, and a person
- * is asked where there is one. What comes of asking is judged like everything else: with the paths, rules
- * and rights as they are by then.
+ * Decides whether a call may run, right before it would: paths are resolved now, and a person is asked if there is
+ * one. After an answer the call is decided about again, with the paths, rules and rights as they are by then.
  */
 export async function judge(
   deps: EngineDeps,
@@ -36,19 +36,19 @@ export async function judge(
   waiting: Waiting,
 ): Promise<Judgement> {
   for (;;) {
-    const { call, decision, reach } = await decideNow(deps, run, ready);
+    const { call, decision, pathAccess } = await decideNow(deps, run, ready);
     if (decision.verdict !== 'ask') {
       const allowed = decision.verdict === 'allow';
       if (allowed) closeQuestion(run, ready);
-      return { allowed, reach, decision, refusal: explainRefusal(decision) };
+      return { allowed, pathAccess, decision, refusal: explainRefusal(decision) };
     }
     const verdict = await askPerson(deps, run, { ready, call, decision }, waiting);
-    if (verdict.kind === 'allowed') return { allowed: true, reach, decision, refusal: '' };
-    if (verdict.kind === 'refused') return { ...verdict, allowed: false, reach };
+    if (verdict.kind === 'allowed') return { allowed: true, pathAccess, decision, refusal: '' };
+    if (verdict.kind === 'refused') return { ...verdict, allowed: false, pathAccess };
   }
 }
 
-/** What is decided about a call as everything is at this moment; nobody is asked. */
+/** Decides about a call by the present paths, rules and rights, without asking anybody. */
 export async function decideNow(deps: EngineDeps, run: CallingTask, ready: ReadyCall) {
   const rights = withGrants(deps, run);
   const described = judgedCall(deps, run, ready);
@@ -58,7 +58,7 @@ export async function decideNow(deps: EngineDeps, run: CallingTask, ready: Ready
   const needsParser = needsShellParser(described, rights, { isSandboxed, isMachineSandbox });
   const { shellParser, ...known } = needsParser
     ? await (
-        await import('./read-commands.ts')
+        await import('./command-proof.ts')
       ).readCommands(deps, run, ready, { sandboxed: isSandboxed })
     : { shellParser: null };
   const call = { ...described, ...known };
@@ -76,10 +76,10 @@ export async function decideNow(deps: EngineDeps, run: CallingTask, ready: Ready
     { definition: run.spec.agent, rights },
     (mode) => decide(call, { ...rights, mode }, context),
   );
-  return { call, decision, reach: fileAccess(call, { rights, home, stateDirectories }) };
+  return { call, decision, pathAccess: fileAccess(call, { rights, home, stateDirectories }) };
 }
 
-/** Its rights with what the user has allowed since: to it, to a task above it, or once and for all. */
+/** Returns the rights of a task with what the user has allowed since to it, to a task above it, or permanently. */
 function withGrants({ inbox }: EngineDeps, run: CallingTask): Rights {
   const { rights } = run.permissions;
   const standing = inbox.standingRules?.rules(workingDirectory(rights)) ?? [];
@@ -94,7 +94,7 @@ function judgedCall(deps: EngineDeps, run: CallingTask, { tool, access }: ReadyC
   const place = { roots, home: deps.home };
   const resolve = (asked: string): CallPath => {
     const { exists, real, inside, problem } = resolveInRoots(asked, roots);
-    // A loop leads nowhere, so it leads out of no root: the tool, which can't open it, says what it is.
+    // A loop of links leads out of no root. The tool can't open it and reports it.
     const leadsNowhere = problem === 'link_loop' && roots.some((root) => isInside(root, asked));
     const isNew = !exists && problem === undefined;
     return { asked, real, insideRoots: inside || leadsNowhere, ...(isNew ? { isNew } : {}) };
@@ -111,15 +111,12 @@ function judgedCall(deps: EngineDeps, run: CallingTask, { tool, access }: ReadyC
     return isOwn ? { ...path, ...risk, insideRoots: true, isOwn } : { ...path, ...risk };
   };
   const described = access ?? NO_ACCESS;
+  const { reads, writes } = described;
   return {
     tool: tool.name,
-    // What a tool can't tell of itself is judged as the worst that it could be.
+    // If a tool can't tell its access, the call is treated as a command.
     kind: access === null ? 'execute' : tool.kind,
-    access: {
-      ...described,
-      reads: described.reads.map(readable),
-      writes: described.writes.map(writable),
-    },
+    access: { ...described, reads: reads.map(readable), writes: writes.map(writable) },
     inToolSet: run.view.has(tool.name),
   };
 }

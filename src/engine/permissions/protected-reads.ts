@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isInside } from '../../policy/call.ts';
+import { isDirectory } from './file-access.ts';
+import { isInside } from '../../base/path-inside.ts';
 import { couldRestrictRead, listReadRestrictions } from '../../policy/rules/match-rules.ts';
 import type { ReadDepth } from '../../policy/shell/read-only/proof.ts';
 import type { Rights } from '../../protocol/permission.ts';
@@ -12,13 +12,13 @@ import { isSecretPath } from '../../sys/files/secret-paths.ts';
 
 const LIMITS = { maxEntries: 50_000, maxMs: 150 };
 
-/** What a task may not read unasked. Paths are absolute and real. */
+/** The rules about files that a task may not read without a question. Paths are absolute and real. */
 export interface ReadRules {
-  /** Whether any rule of it is about single paths: without one no name has to be looked at. */
+  /** True if a rule is about single paths. Otherwise no names have to be looked at. */
   readonly any: boolean;
-  /** Whether a deny or ask rule may mean this path. */
+  /** Returns true if a deny or ask rule may be about this path. */
   refuses(path: string): boolean;
-  /** Whether a link leads to what may be read. */
+  /** Returns true if a link leads to a file that may be read. */
   opens(link: string): boolean;
 }
 
@@ -37,8 +37,8 @@ export function readRules({ rules, roots }: Rights, home: string): ReadRules {
 }
 
 /**
- * What lies below a path that a command reads as a whole, and that may not be read unasked; as a reason why
- * the command is not proved. Undefined: nothing.
+ * Returns why a command that reads everything below a path is not proved: something there may not be read without a
+ * question. Returns undefined if there is nothing of that kind.
  */
 export async function protectedBelow(
   path: string,
@@ -57,7 +57,7 @@ export async function protectedBelow(
     case 'followed':
       return await walk(
         path,
-        (entry) => isHidden(entry, rules) || (entry.isLink && leadsToDirectory(entry.path)),
+        (entry) => isHidden(entry, rules) || (entry.isLink && isDirectory(entry.path)),
         SEARCH_INSTEAD,
       );
     case 'tracked':
@@ -70,16 +70,6 @@ const LIST_INSTEAD = 'name a smaller directory, or use Glob';
 
 function isHidden({ path, isLink }: SubtreeEntry, rules: ReadRules): boolean {
   return isSecretPath(path) || (rules.any && rules.refuses(path)) || (isLink && !rules.opens(path));
-}
-
-/** Whether a walk that follows it finds more than one file there. */
-function leadsToDirectory(link: string): boolean {
-  try {
-    return statSync(link).isDirectory();
-  } catch {
-    // It leads nowhere, or where this user can't go.
-    return false;
-  }
 }
 
 async function walk(
@@ -98,10 +88,10 @@ async function walk(
   }
 }
 
-/** Git shows what it keeps: of files that are secret by their names, too. */
+/** Finds protected files in a repository, whose content git shows also for files that are secret by their names. */
 async function hiddenInRepository(path: string, rules: ReadRules): Promise<string | undefined> {
   const repository = findRepository(path);
-  // Outside of any, git compares whatever files and directories it is given.
+  // Outside of a repository git compares all files and directories that it is given.
   if (repository === undefined) return await protectedBelow(path, 'contents', rules);
   const tracked = readTrackedFiles(repository);
   if (tracked === null) return 'it is not known which files the repository keeps; name files';

@@ -4,10 +4,10 @@ import { findUnsafeSetting } from '../../sys/git/config-check.ts';
 import { resolveConfiguredPaths, readGitConfiguration } from '../../sys/git/configuration.ts';
 import { readTrackedFiles } from '../../sys/git/tracked-files.ts';
 import { findRepository, readGitText, type Repository } from '../../sys/git/repository.ts';
-import { isInside } from '../../sys/files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
 import type { Rights } from '../../protocol/permission.ts';
 
-/** Where a git command would run, and for whom. */
+/** The surroundings in which a git command would run. */
 interface RepositoryPlace {
   readonly sandboxed: boolean;
   readonly rights: Pick<Rights, 'roots'>;
@@ -15,9 +15,9 @@ interface RepositoryPlace {
 }
 
 /**
- * Why git may do more in this directory (absolute, real) than its words say; undefined: nothing does. The
- * environment of commands switches off what it can. The rest, filters and drivers that the repository's own
- * configuration names, is harmless in the sandbox alone.
+ * Returns why git may do more in this directory (absolute, real) than its words say; undefined if it does not. The
+ * environment of commands switches off most of this. The filters and drivers that the repository's own configuration
+ * names are harmless only in the sandbox.
  */
 export function repositoryProblem(
   directory: string,
@@ -48,7 +48,7 @@ export function repositoryProblem(
   return undefined;
 }
 
-/** Whether git goes no further up: what it needs to find (gitrepository-layout(5)) is there. */
+/** Returns true if git uses this repository and searches no further up, by gitrepository-layout(5). */
 function isTakenByGit({ gitDirectory, commonDirectory }: Repository): boolean {
   const head = readGitText(join(gitDirectory, 'HEAD')) ?? '';
   return (
@@ -62,14 +62,14 @@ function canBeEntered(directory: string): boolean {
     accessSync(directory, constants.X_OK);
     return true;
   } catch {
-    // Missing, or closed to this user: for git, too, it then does not count.
+    // The directory is missing or closed to this user, and so also to git.
     return false;
   }
 }
 
 /**
- * Whether git might take another directory for the working tree than the one that it is found in. In a
- * submodule the setting leads back there; a linked working tree goes by its own configuration alone.
+ * Returns true if git might use another working tree than the one in which the repository is found. In a submodule
+ * the setting leads back there. A linked working tree has only its own configuration.
  */
 function mayLookElsewhere(
   { top, gitDirectory, commonDirectory }: Repository,
@@ -91,8 +91,8 @@ function mayLookElsewhere(
 }
 
 /**
- * Whether a working tree shows what somebody else's repository keeps. A linked one is known by it (`gitdir` of
- * gitrepository-layout(5)), which nobody can forge from here.
+ * Returns true if a working tree shows the content of a repository elsewhere that does not know it. The repository of
+ * a linked working tree names it in `gitdir` (gitrepository-layout(5)), which can't be forged from here.
  */
 function isOfAnother(
   { top, gitDirectory, commonDirectory }: Repository,
@@ -110,7 +110,7 @@ function realPath(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    // Nothing is there, so git finds no repository there.
+    // The path does not exist, so git finds no repository in it.
     return path;
   }
 }

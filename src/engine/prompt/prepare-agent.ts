@@ -4,15 +4,16 @@ import type { Rights } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import { type DroppedTool, createToolView } from '../../policy/tool-view.ts';
-import { delegableAgents, offeredAgents } from './delegable-agents.ts';
+import { delegableAgents, offeredAgents } from './agent-types.ts';
 import type { AgentSource, EngineDeps, SkillSource } from '../task/deps.ts';
 import { isMainAgent } from '../task/main-agent.ts';
 import { readPromptNotes, type PromptNotes } from '../memory/prompt-notes.ts';
-import { removeGit } from './project-context.ts';
-import type { PromptInput } from './prompt.ts';
+import { removeGit, type PromptInput } from './prompt.ts';
 import { formatUnmetRequests, type UnmetRequest } from '../../protocol/unmet-request.ts';
 import { findCallableSkills, loadPreloadedSkills, type PreloadedSkills } from './skills.ts';
-import { findUnmetRequests } from './unmet-requests.ts';
+import { parseRules } from '../../policy/rules/rules.ts';
+import type { JsonValue } from '../../base/json.ts';
+import { UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
 
 /** The parts of the engine that the setup of an agent depends on. */
 export interface SetupDeps extends Pick<
@@ -131,11 +132,7 @@ function promptInput(
       ? findCallableSkills(deps, rights).lines
       : [],
     preloaded: loadPreloadedSkills(deps, agent).texts,
-    environment: {
-      cwd,
-      platform: deps.platform,
-      date: formatLocalDay(deps.clock.now()),
-    },
+    environment: { cwd, platform: deps.platform, date: formatLocalDay(deps.clock.now()) },
     ...(notes === null ? {} : { memory: notes.text }),
     context: contextFor(deps, placement),
   };
@@ -207,4 +204,73 @@ function contextFor({ context, settings }: SetupDeps, { agent, cwd, isRoot }: Pl
   const whole = context?.of(cwd) ?? null;
   const isReusable = !isRoot && (agent.cache ?? settings.reusesResults);
   return whole !== null && isReusable ? removeGit(whole) : whole;
+}
+
+/** Problems of a definition that say that a tool which it asks for is not granted. */
+const UNGRANTED: ReadonlySet<string> = new Set([
+  'unknown-tool',
+  'too-wide-alias',
+  'tool-pattern',
+  'unknown-denied-tool',
+]);
+const NO_ISOLATION = 'Muster does not offer it yet; the task works in the directory of its parent.';
+
+/**
+ * Lists what a definition asks for by name and its task does not get: tools that are unknown, missing or removed by its
+ * rights, and an isolation. A tool that the definition itself denies is not asked for. Built-in definitions may name
+ * tools that are still to come, and their tasks may be too deep to delegate, so that is not listed.
+ *
+ * @param dropped what the tool view of the task left out
+ */
+export function findUnmetRequests(
+  agent: AgentDefinition,
+  dropped: readonly DroppedTool[],
+): readonly UnmetRequest[] {
+  if (isMainAgent(agent)) return [];
+  const unknown = agent.problems.flatMap(({ code, tool, message }): readonly UnmetRequest[] =>
+    tool === undefined || !UNGRANTED.has(code) ? [] : [problemRequest(code, tool, message)],
+  );
+  const ungranted = dropped
+    .filter(({ name }) => asksByName(agent, name) && !agent.disallowedTools.includes(name))
+    .map(({ name, reason }): UnmetRequest => ({ kind: 'tool', name, reason }));
+  return [...unknown, ...ungranted, ...unreadableRules(agent), ...findIsolationRequest(agent)];
+}
+
+function problemRequest(code: string, name: string, message: string): UnmetRequest {
+  if (code === 'unknown-denied-tool') {
+    return { kind: 'denial', name, reason: 'No tool of that name is known: nothing is denied.' };
+  }
+  return { kind: 'tool', name, reason: code === 'unknown-tool' ? UNKNOWN : message };
+}
+
+const UNKNOWN = 'No tool of that name is known.';
+
+/** Lists the rules of a definition that can't be read. They only deny and ask, so nobody would notice that they are missing. */
+function unreadableRules({ name, rules }: AgentDefinition): readonly UnmetRequest[] {
+  if (rules === undefined) return [];
+  const source = { kind: 'definition', where: `agent ${name}` } as const;
+  const texts = (list: readonly string[]) => list.map((text) => ({ text, source }));
+  const { problems } = parseRules({ allow: [], ask: texts(rules.ask), deny: texts(rules.deny) });
+  return problems.map(({ text, mistake, kind }): UnmetRequest => {
+    const effect = kind === 'tool' ? 'It has no effect.' : 'It counts for all calls of its tool.';
+    return { kind: 'rule', name: text, reason: `${mistake} ${effect}` };
+  });
+}
+
+function asksByName({ tools, delegatesTo = [], origin }: AgentDefinition, name: string): boolean {
+  if (origin.scope === 'builtin' && (name === 'Task' || UNBUILT_TOOLS.has(name))) return false;
+  if (name === 'Task' && delegatesTo.length > 0) return true;
+  return tools.mode === 'allow' && tools.names.includes(name);
+}
+
+/** Returns the isolation that a definition asks for, which has no effect yet. */
+export function findIsolationRequest({
+  extra,
+}: Pick<AgentDefinition, 'extra'>): readonly UnmetRequest[] {
+  return Object.entries(extra).flatMap(([field, value]: [string, JsonValue | undefined]) => {
+    if (field.toLowerCase() !== 'isolation' || typeof value !== 'string') return [];
+    const name = value.trim();
+    if (name === '' || name.toLowerCase() === 'none') return [];
+    return [{ kind: 'isolation', name, reason: NO_ISOLATION } as const];
+  });
 }

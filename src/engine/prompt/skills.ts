@@ -1,14 +1,22 @@
 import { skillTextWithin } from '../../agents/skills/text.ts';
 import { escapeTags } from '../../base/control-tags.ts';
-import { isToolDisallowed, coversWholeTool, ruleCovers } from '../../policy/rules/tool-cover.ts';
-import type { AgentDefinition } from '../../protocol/agent.ts';
+import {
+  isToolDisallowed,
+  coversWholeTool,
+  ruleCovers,
+  denialCovers,
+  nameCovers,
+} from '../../policy/rules/tool-cover.ts';
+import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import { isInside } from '../../sys/files/paths.ts';
+import { isInside } from '../../base/path-inside.ts';
 import type { EngineDeps, SkillSource } from '../task/deps.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { findSkill } from '../../agents/skills/find-skill.ts';
 import { listSkillsForPrompt } from '../../agents/skills/prompt-list.ts';
+import { MusterError } from '../../base/errors.ts';
+import { CORE_TOOLS, MEMORY_TOOLS } from '../../protocol/tool-names.ts';
 
 interface SkillDeps extends Pick<EngineDeps, 'settings'> {
   readonly skills: Pick<SkillSource, 'skills'>;
@@ -98,4 +106,59 @@ export function isSkillFile({ skills }: SkillDeps, state: TaskState, real: strin
   return skills
     .skills()
     .some(({ name, directory }) => state.skills.has(name) && isInside(directory, real));
+}
+
+/**
+ * Returns the definition that a skill's task runs with: that of its agent, with only the tools that the skill also
+ * allows, and with the skill's model and effort. Returns an error when no tool remains.
+ */
+export function restrictAgentToSkill(
+  agent: AgentDefinition,
+  skill: SkillDefinition,
+): AgentDefinition | MusterError {
+  const { allowedTools, disallowedTools, limitedTools, model, effort } = skill;
+  const narrowed = allowedTools === undefined ? agent : withTools(agent, allowedTools);
+  if (allowedTools !== undefined && narrowed.tools.names.length === 0) {
+    const allowed = allowedTools.join(', ') || 'no tool that there is';
+    const message = `allowed-tools in ${skill.path}: it allows ${allowed}, of which \`${agent.name}\` has none. Do the work yourself.`;
+    return new MusterError('INVALID_PARAM', message);
+  }
+  return {
+    ...narrowed,
+    ...(limitedTools === undefined
+      ? {}
+      : { limitedTools: [...(narrowed.limitedTools ?? []), limitedTools] }),
+    disallowedTools: [...new Set([...narrowed.disallowedTools, ...disallowedTools])],
+    ...(model === undefined ? {} : { model, models: [model] }),
+    ...(effort === undefined ? {} : { effort }),
+  };
+}
+
+function withTools(agent: AgentDefinition, allowed: readonly string[]): AgentDefinition {
+  const { tools, disallowedTools } = agent;
+  // The agent's denials also apply to tasks below it, so they are kept beside the new list of tools. Task and the
+  // memory tools are given to agents that do not list them, so they are denied unless the skill allows them.
+  const unlisted = ['Task', ...(agent.memory === undefined ? [] : MEMORY_TOOLS)];
+  const denied = [
+    ...disallowedTools,
+    ...(tools.mode === 'deny' ? tools.names : []),
+    ...unlisted.filter((name) => !allowed.some((each) => nameCovers(each, name))),
+  ];
+  const names = toolsOfBoth(tools, allowed);
+  return { ...agent, tools: { mode: 'allow', names }, disallowedTools: denied };
+}
+
+function toolsOfBoth(tools: ToolSelection, allowed: readonly string[]): readonly string[] {
+  // The tools of servers are not known here, so a pattern stands for them.
+  const requested = tools.mode === 'allow' ? tools.names : [...CORE_TOOLS, 'mcp__*'];
+  const denied = tools.mode === 'deny' ? tools.names : [];
+  const both = requested.flatMap((name) =>
+    allowed.flatMap((each) => (nameCovers(each, name) ? [name] : narrower(name, each))),
+  );
+  return [...new Set(both)].filter((name) => !denied.some((each) => denialCovers(each, name)));
+}
+
+/** Returns the allowed tool when it is one of a server whose tools the definition names by a pattern. */
+function narrower(name: string, allowed: string): readonly string[] {
+  return name.startsWith('mcp__') && nameCovers(name, allowed) ? [allowed] : [];
 }

@@ -1,4 +1,13 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import {
+  type Question,
+  questionSubject,
+  type Answer,
+  type PermissionQuestion,
+  type ProposedEdit,
+} from '../../protocol/question.ts';
+import { failure } from '../../tools/shared/output.ts';
+import type { ToolOutput } from '../../protocol/tool.ts';
 import { listPaths, type ResolvedCall } from '../../policy/call.ts';
 import { identifyDefinition } from '../../policy/mode-grants.ts';
 import {
@@ -8,27 +17,21 @@ import {
 } from '../../policy/decide-question.ts';
 import { chooseOfferedRule } from '../../policy/suggest-rule.ts';
 import type { Decision } from '../../protocol/permission.ts';
-import {
-  questionSubject,
-  type Answer,
-  type PermissionQuestion,
-  type ProposedEdit,
-} from '../../protocol/question.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { changesByRedaction } from './redaction-check.ts';
-import { openQuestion } from './open-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
+import { REDACTED } from '../../protocol/redaction.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** A call that a person is to decide about. */
-export interface AskedCall {
+interface AskedCall {
   readonly ready: ReadyCall;
   readonly call: ResolvedCall;
   readonly decision: Decision;
 }
 
 /** The result of asking a person; `again`: something has changed, and the call has to be decided anew. */
-export type AskResult = Exclude<QuestionOutcome, { kind: 'ask' }> | { readonly kind: 'again' };
+type AskResult = Exclude<QuestionOutcome, { kind: 'ask' }> | { readonly kind: 'again' };
 
 /** Runs a wait in which the call is not at work. */
 export type Waiting = <T>(wait: () => Promise<T>) => Promise<T>;
@@ -61,7 +64,7 @@ export async function askPerson(
   return { kind: 'again' };
 }
 
-/** The answer to exactly this question that the log holds. Null: there is none, or it was written elsewhere. */
+/** Returns the answer to exactly this question from the log; null if there is none or it was written elsewhere. */
 function findAnswer(run: TaskRun, callId: string, digest: string): Answer | null {
   const known = run.state.questions.get(callId);
   if (known?.digest !== digest || known.answer === null) return null;
@@ -70,8 +73,43 @@ function findAnswer(run: TaskRun, callId: string, digest: string): Answer | null
   return isTrusted ? known.answer.answer : null;
 }
 
+/** A question that a tool asks the user in one of its calls. */
+interface ToolQuestion {
+  readonly callId: string;
+  /** Identifies the question: everything that the user is shown. */
+  readonly content: string;
+  /** Returns the output for the answer, or for what has happened meanwhile; null to ask or to wait. */
+  output(answer: Answer | null, known: { readonly isAsked: boolean }): ToolOutput | null;
+  /** Returns the reason why the question can't be asked; null if it can. */
+  refuse(task: AskingTask): string | null;
+  make(common: Pick<Question, 'id' | 'task' | 'callId' | 'chain'>): Question;
+}
+
+/**
+ * Asks the user for a tool and waits for the answer. A call that runs again after a crash finds its question, and the
+ * answer if there is one. Rejects when the task is stopped while it waits.
+ */
+export async function askForTool(
+  { inbox }: Pick<EngineDeps, 'inbox'>,
+  run: TaskRun,
+  { callId, content, output, refuse, make }: ToolQuestion,
+): Promise<ToolOutput> {
+  const digest = hash('sha256', content);
+  for (;;) {
+    const isAsked = run.state.questions.get(callId)?.digest === digest;
+    const result = output(findAnswer(run, callId, digest), { isAsked });
+    if (result !== null) return result;
+    const refusal = refuse(askingTask(run));
+    if (refusal !== null) return failure('PERMISSION_DENIED', refusal);
+    const question = openQuestion(run, { callId, digest }, (id) =>
+      make({ id, task: run.spec.id, callId, chain: run.chain() }),
+    );
+    await run.tree.idleDetector.trackWait(() => inbox.wait(run, question));
+  }
+}
+
 /** Describes a task for the decision about a question. */
-export function askingTask(run: TaskRun): AskingTask {
+function askingTask(run: TaskRun): AskingTask {
   const agents = [run.spec.agent];
   for (let above = run.parent; above !== null; above = above.parent) agents.push(above.spec.agent);
   return {
@@ -81,7 +119,7 @@ export function askingTask(run: TaskRun): AskingTask {
   };
 }
 
-/** A rule that was given meanwhile lets it run: whoever was to answer need not. */
+/** Closes the open question about a call that a new rule allows. */
 export function closeQuestion(run: TaskRun, { call }: ReadyCall): void {
   const known = run.state.questions.get(call.id);
   if (known?.question.kind !== 'permission' || known.answer !== null) return;
@@ -137,7 +175,7 @@ function editsOf({ tool, input }: ReadyCall, run: TaskRun): readonly ProposedEdi
   return tool.proposes?.(input, { cwd: run.spec.cwd }) ?? [];
 }
 
-/** Whether a person would not see all that runs, since secrets are redacted before they see it. */
+/** Returns true if a person would not see all that runs, since secrets are redacted before. */
 function isPartlyHidden(deps: EngineDeps, run: TaskRun, asked: AskedCall): boolean {
   const { redact } = deps;
   const subject = questionSubject(questionOf(deps, run, asked, ''));
@@ -149,5 +187,57 @@ function digestOf({ ready, call, decision }: AskedCall): string {
   const { commands, reads, writes, hosts } = call.access;
   const touched = [reads, writes].map((paths) => paths.map(({ real }) => real));
   const said = [call.tool, ready.call.input, commands, touched, hosts, decision.step];
-  return createHash('sha256').update(JSON.stringify(said)).digest('hex');
+  return hash('sha256', JSON.stringify(said));
+}
+
+/**
+ * Returns true when redaction removes more from a text than single words or parts of them. Otherwise a command could
+ * be hidden between lines that look like the begin and the end of a private key.
+ */
+export function changesByRedaction(text: string, redact: (text: string) => string): boolean {
+  return countWords(redact(text)) !== countWords(text);
+}
+
+/** The word before a bearer token, which is redacted together with the token. */
+const BEARER = /[Bb]earer (?=eyJ)/g;
+
+function countWords(text: string): number {
+  const joined = text.replaceAll(REDACTED, '*').replaceAll(BEARER, '*');
+  return joined.split(/\s+/).filter((word) => word !== '').length;
+}
+
+interface QuestionKey {
+  readonly callId: string;
+  readonly digest: string;
+}
+
+/**
+ * Returns the open question of a call: the recorded one with the same digest, also from before a crash, or else a new
+ * one, which is recorded. A question in an imported log is asked anew, since it may show something else
+ * than the call does.
+ */
+function openQuestion(
+  run: TaskRun,
+  { callId, digest }: QuestionKey,
+  make: (id: string) => Question,
+): Question {
+  const { state, journal, tree } = run;
+  const known = state.questions.get(callId);
+  const isOpen = known?.digest === digest && known.answer === null;
+  if (isOpen && run.permissions.isTrusted(known.seq)) return known.question;
+  const id = nextId(state);
+  const parks = tree.onAsk === 'park';
+  journal.record({ type: 'question.asked', question: make(id), digest, parks });
+  // The recorded form, in which secrets are redacted.
+  const asked = state.questions.get(callId);
+  if (asked === undefined) throw new Error(`question ${id} is not in the state of its task`);
+  return asked.question;
+}
+
+function nextId({ spec, questions, settledQuestions }: TaskState): string {
+  const open = new Set([...questions.values()].map(({ question }) => question.id));
+  for (let number = open.size + settledQuestions.size + 1; ; number += 1) {
+    const id = `${spec.id}q${number}`;
+    if (!open.has(id) && !settledQuestions.has(id)) return id;
+  }
 }

@@ -36,16 +36,12 @@ export function changeMode(
 
 function requireMode({ spec }: Conversation, mode: PermissionMode): void {
   if (spec.parent !== null) {
-    throw new MusterError(
-      'INVALID_PARAM',
-      `task ${spec.id} is no conversation: its mode is set by it`,
-    );
+    const message = `task ${spec.id} is no conversation: its mode is set by it`;
+    throw new MusterError('INVALID_PARAM', message);
   }
   if (effectiveMode(spec.agent, mode) === mode) return;
-  throw new MusterError(
-    'INVALID_PARAM',
-    `${spec.agent.name} runs in ${spec.agent.mode} mode at most, as its definition says`,
-  );
+  const message = `${spec.agent.name} runs in ${spec.agent.mode} mode at most, as its definition says`;
+  throw new MusterError('INVALID_PARAM', message);
 }
 
 /**

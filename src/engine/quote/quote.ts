@@ -10,7 +10,7 @@ import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { createQuoteAttachPort } from '../calls/attachment-ports.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { fitOutput } from '../calls/fit-output.ts';
+import { fitOutput } from '../calls/execute-call.ts';
 import { readForTask } from '../permissions/read-for-task.ts';
 import type { RecipientTask } from './recipient.ts';
 import { lookUpAgent } from '../../agents/find-agent.ts';

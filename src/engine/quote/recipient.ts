@@ -6,7 +6,7 @@ import type { Rights } from '../../protocol/permission.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { foldLog } from '../task/fold-log.ts';
-import type { CallingTask } from '../permissions/calling-task.ts';
+import type { CallingTask } from '../permissions/prepare-call.ts';
 import type { RunningTasks } from '../task/running-tasks.ts';
 import { initialState } from '../../protocol/state/task-state.ts';
 import type { CallerPermissions } from '../task/task-permissions.ts';

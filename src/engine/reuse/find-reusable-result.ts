@@ -1,10 +1,32 @@
+import { isDeepStrictEqual } from 'node:util';
+import { delegatorOf, planChild, prepareModels } from '../delegation/plan-child.ts';
+import { catchMusterError, errorMessage, MusterError } from '../../base/errors.ts';
 import { onAbort } from '../../base/async.ts';
-import { errorMessage } from '../../base/errors.ts';
 import type { EngineDeps, ReuseOutcome } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { hasOnlyPrompt } from './can-reuse.ts';
 import { reuseKey } from './reuse-key.ts';
-import { ReadRepetition } from './repeat-reads.ts';
+import { escapeTags } from '../../base/control-tags.ts';
+import { truncate } from '../../base/text.ts';
+import type { FileAccess, FileSeen } from '../../protocol/tool.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
+import { createPreviewAttachPort } from '../calls/attachment-ports.ts';
+import { isWithinCaps } from '../calls/execute-call.ts';
+import { decideNow } from '../permissions/judge.ts';
+import { prefixHash } from '../prompt/prefix.ts';
+import { prepareCall, type CallingTask } from '../permissions/prepare-call.ts';
+import { recordedAgent } from '../delegation/create-task.ts';
+import { parseTaskArguments } from '../task/task-arguments.ts';
+import { appendNotes } from '../../tools/shared/output.ts';
+import {
+  isNoteTool,
+  RecordedRunReader,
+  type RecordedCall,
+  type RecordedRun,
+} from './recorded-run.ts';
+import { readingContext } from '../permissions/read-for-task.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
+import { permissionsWith } from '../task/task-permissions.ts';
 
 /** Maximum number of earlier results that are tried, the newest first. Each may fit another state of the files. */
 const MAX_TRIED = 5;
@@ -64,4 +86,153 @@ async function newestValidResult(
     if (signal.aborted) break;
   }
   return reason;
+}
+
+/** Maximum number of calls that are repeated for one result, including those of its descendants. */
+const MAX_CALLS = 500;
+/** Maximum length of a call's arguments in a reason, in code points. */
+const SHOWN_INPUT = 200;
+
+/**
+ * Compares everything that an earlier task and its descendants have read with the present: each call is decided by
+ * the present rights, repeated, and must give the same output. No one is asked and nothing is written.
+ */
+class ReadRepetition {
+  /** The files that were read again unchanged, by path. */
+  readonly read = new Map<string, FileSeen>();
+  private readonly deps: EngineDeps;
+  private readonly signal: AbortSignal;
+  private calls = 0;
+
+  /** `signal` aborts when the comparison takes too long or the task is stopped. */
+  constructor(deps: EngineDeps, signal: AbortSignal) {
+    this.deps = deps;
+    this.signal = signal;
+  }
+
+  /**
+   * Returns the run of an earlier task whose result also holds for `caller`, or the reason why it may not, as the
+   * end of a sentence about the earlier task.
+   */
+  async runOf(id: string, caller: CallingTask): Promise<RecordedRun | string> {
+    const run = this.recorded(id);
+    if (typeof run === 'string') return run;
+    if (run.reusedFrom !== null) return 'had no result of its own';
+    const key = reuseKey(caller.spec, this.deps.redact);
+    if (key === null || key !== reuseKey(run.spec)) return 'was given other work';
+    const made = new Set<string>();
+    for (const call of run.calls) {
+      // Equal calls with equal outputs are compared once. If their outputs differ, one of them differs from now.
+      const same = JSON.stringify([call.tool, call.input, call.text, call.error, call.read]);
+      if (call.child === null && made.has(same)) continue;
+      made.add(same);
+      const difference = await this.findDifference(call, caller);
+      if (difference !== null) return difference;
+    }
+    return run;
+  }
+
+  private recorded(id: string): RecordedRun | string {
+    const { store } = this.deps;
+    // An imported log is about other files, and its author could have written anything into it.
+    if (store.isImported(id)) return 'was imported';
+    const reader = new RecordedRunReader();
+    const problems = catchMusterError(() => store.scan(id, reader.add));
+    if (problems instanceof MusterError) return 'does not exist any more';
+    return problems.length > 0 ? 'has a damaged log' : reader.run();
+  }
+
+  private async findDifference(call: RecordedCall, caller: CallingTask): Promise<string | null> {
+    this.calls += 1;
+    if (this.calls > MAX_CALLS) return `made more than ${MAX_CALLS} calls`;
+    const { tool: name, input } = call;
+    const ready = prepareCall(caller, { type: 'tool_call', id: 'reuse', name, input });
+    if (!ready.ready) return `made a call of ${name} that can't be made now`;
+    const { decision, pathAccess } = await decideNow(this.deps, caller, ready);
+    if (decision.verdict !== 'allow')
+      return `made a call of ${name} that would not run now without a question`;
+    if (name === 'Task') return await this.findChildDifference(call, caller);
+    if (isNoteTool(name)) return null;
+    if (await this.isSame(call, ready, { caller, pathAccess })) return null;
+    return this.signal.aborted
+      ? 'read so much that comparing it takes too long'
+      : `made a call of ${name} that gives something else now: ${truncate(JSON.stringify(input), SHOWN_INPUT)}`;
+  }
+
+  private async isSame(
+    { text, error, read }: RecordedCall,
+    { tool, input, notes }: ReadyCall,
+    { caller, pathAccess }: { readonly caller: CallingTask; readonly pathAccess: FileAccess },
+  ): Promise<boolean> {
+    if (tool.kind !== 'read' || tool.replay !== 'pure') return false;
+    const context = readingContext(this.deps, caller, {
+      pathAccess,
+      signal: this.signal,
+      attach: createPreviewAttachPort(this.deps.models, caller.spec.model),
+    });
+    const output = await outcome(() => tool.run(input, context));
+    if (output === null || this.signal.aborted) return false;
+    // A cut output names a file of the task that made the call.
+    const given = appendNotes(output.text, notes);
+    if (!isWithinCaps(given, tool, this.deps.settings.caps)) return false;
+    const now = {
+      text: tool.ownWords === true ? escapeTags(given) : given,
+      error: output.error ?? null,
+      read: output.facts?.read ?? [],
+    };
+    if (!isDeepStrictEqual(now, { text, error, read })) return false;
+    for (const seen of read) this.read.set(seen.path, seen);
+    return true;
+  }
+
+  /** Compares a child, which reads for its parent: the call must now plan the same child, and that must read the same. */
+  private async findChildDifference(
+    { child, input }: RecordedCall,
+    caller: CallingTask,
+  ): Promise<string | null> {
+    const parsed = parseTaskArguments(input);
+    if (child === null || !parsed.ok || parsed.input.resume !== undefined) {
+      return 'made a call of Task that created no task';
+    }
+    const { deps } = this;
+    await prepareModels(deps, caller.spec.agent, parsed.input);
+    const plan = planChild(deps, delegatorOf(caller), parsed.input);
+    if (plan instanceof MusterError) return `has a child ${child} that can't be created now`;
+    if (plan.agent.cache === false) return `has a child ${child} whose results are never reused`;
+    const { prompt, tools, preloaded } = plan.setup;
+    const { outputSchema: _ofCaller, ...ofCaller } = caller.spec;
+    const { outputSchema } = parsed.input;
+    const spec: TaskSpec = {
+      ...ofCaller,
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+      agent: recordedAgent(plan.agent),
+      prompt: parsed.input.prompt,
+      model: plan.model,
+      rights: plan.rights,
+      tools: tools.map(({ name }) => name),
+      limits: plan.limits,
+      prefix: prefixHash(prompt, tools),
+    };
+    const found = await this.runOf(originOf(this.recorded(child)) ?? child, {
+      spec,
+      view: new Map(tools.map((tool) => [tool.name, tool])),
+      state: { ...caller.state, spec, skills: new Set(preloaded.names) },
+      permissions: permissionsWith(caller.permissions, plan.rights),
+    });
+    return typeof found === 'string' ? `has a child ${child} that ${found}` : null;
+  }
+}
+
+function originOf(run: RecordedRun | string): string | null {
+  return typeof run === 'string' ? null : run.reusedFrom;
+}
+
+/** Returns null if the call failed or wanted to do more than read. */
+async function outcome<T>(run: () => Promise<T>): Promise<T | null> {
+  try {
+    return await run();
+  } catch {
+    // Any error here also occurs when the task itself runs, and is reported there.
+    return null;
+  }
 }

@@ -29,21 +29,9 @@ export type ReusableWork = Pick<
  * since logs do not keep it.
  */
 export function reuseKey(work: ReusableWork, redact?: (text: string) => string): string | null {
-  const {
-    agent,
-    prompt,
-    given,
-    inherited,
-    summarised,
-    model,
-    cwd,
-    rights,
-    tools,
-    limits,
-    prefix,
-    outputSchema,
-  } = work;
-  if (given !== undefined || inherited !== undefined || summarised !== undefined) return null;
+  const { agent, prompt, model, cwd, rights, tools, limits, prefix, outputSchema } = work;
+  const contexts = [work.given, work.inherited, work.summarised];
+  if (contexts.some((context) => context !== undefined)) return null;
   const acting = { agent: actingPart(agent), model: modelName(model) };
   const text = sortedJson({ ...acting, prompt, cwd, rights, tools, limits, prefix, outputSchema });
   if (containsRedaction(text) || (redact !== undefined && redact(text) !== text)) return null;

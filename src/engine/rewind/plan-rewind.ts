@@ -1,24 +1,28 @@
-import { MusterError, UsageError } from '../../base/errors.ts';
+import { MusterError, UsageError, errorMessage } from '../../base/errors.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { EndStatus } from '../../protocol/result.ts';
 import {
   selectLiveEvents,
   type FileLeft,
   type RewoundFile,
+  type FileForm,
 } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { findBranchPoint } from './branch-point.ts';
-import { planFiles } from './plan-files.ts';
-import { readTreeSince, type TreeSince } from './tree-since.ts';
-import { readFullLog } from '../task/fold-log.ts';
+import { readTreeSince, type TreeSince, type ChangeSince } from './tree-since.ts';
+import { readFullLog, LogFold } from '../task/fold-log.ts';
 import { foldEvents } from '../../protocol/state/fold.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import { unansweredCalls } from '../../protocol/state/conversation.ts';
+import type { FileChange } from '../../protocol/tool.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
+import { MAX_EDIT_BYTES } from '../../tools/shared/file-text.ts';
+import { findFileAbove, hasForm, readPathContent, type PathContent } from './restore-file.ts';
 
 /** The target of a rewind: the state after an event, or the one before the last rewind. */
 export type RewindRequest = { readonly to: number } | 'undo';
 
 /** The length of a conversation. */
-export interface ConversationSize {
+interface ConversationSize {
   readonly messages: number;
   /** The number of completed answers. */
   readonly turns: number;
@@ -74,9 +78,8 @@ export async function planRewind(
   const events = readFullLog(store, id);
   const now = foldEvents(events);
   if (now.spec.fanOut !== undefined) {
-    throw new UsageError(
-      `task ${id} is a run of a template, and no conversation: rewind one of its items`,
-    );
+    const message = `task ${id} is a run of a template, and no conversation: rewind one of its items`;
+    throw new UsageError(message);
   }
   const target = targetOf(events, wish, now);
   const then = foldEvents(events.filter(({ seq }) => seq <= target.to));
@@ -85,6 +88,7 @@ export async function planRewind(
   const pending = target.ends === null ? null : now.rewinding;
   const { files, refused } =
     pending === null ? await planFiles(store, since) : { files: pending.files, refused: [] };
+  const continued = [...then.openChildren].filter((child) => since.continuedTasks.has(child));
   const hasFiles = files.length > 0 || refused.length > 0;
   const isThere = pending === null && !hasFiles && isAt(events, target.to);
   return {
@@ -97,7 +101,7 @@ export async function planRewind(
     before: sizeOf(now),
     after: sizeOf(then),
     tasks: pending === null ? since.newTasks : [],
-    dropped: pending === null && target.undoes === null ? droppedOf(then, since) : [],
+    dropped: pending === null && target.undoes === null ? continued : [],
     files,
     refused,
     commands: pending === null ? since.commands : [],
@@ -137,10 +141,8 @@ function rewindToUndo(events: readonly TaskEvent[], id: string): number {
     (event) => event.seq > last.seq && (event.type === 'task.started' || changesTask(event)),
   );
   if (continued === undefined) return last.seq;
-  throw new MusterError(
-    'CONFLICT',
-    `task ${id} has continued after that rewind (event ${continued.seq}): \`muster tasks rewind ${id} --to ${last.seq - 1}\` returns to before the rewind and drops everything since`,
-  );
+  const message = `task ${id} has continued after that rewind (event ${continued.seq}): \`muster tasks rewind ${id} --to ${last.seq - 1}\` returns to before the rewind and drops everything since`;
+  throw new MusterError('CONFLICT', message);
 }
 
 function changesTask(event: TaskEvent): boolean {
@@ -157,15 +159,136 @@ function isAt(events: readonly TaskEvent[], to: number): boolean {
   return since.every((event) => event.type !== 'task.started' && !changesTask(event));
 }
 
-function droppedOf(
-  { openChildren }: TaskState,
-  { continuedTasks: wentOn }: TreeSince,
-): readonly string[] {
-  return [...openChildren].filter((child) => wentOn.has(child));
-}
-
 function sizeOf({ conversation, turns, end }: TaskState): ConversationSize {
   // The next request adds one message with the outcomes of the newest calls.
   const messages = conversation.messages.length + (conversation.openCalls.length === 0 ? 0 : 1);
   return { messages, turns, end: end?.status ?? null };
+}
+
+/**
+ * Returns the number of the last event at or before `at` after which a conversation is complete: no request is open
+ * and each call of the newest answer has its outcome. There is always one, since the first event is complete.
+ */
+export function findBranchPoint(events: readonly TaskEvent[], at: number): number {
+  const fold = new LogFold((visit) => events.forEach((event) => visit(event)));
+  let point = 0;
+  for (const event of events) {
+    if (event.seq > at) break;
+    fold.add(event);
+    if (fold.state !== null && isComplete(fold.state)) point = event.seq;
+  }
+  return point;
+}
+
+function isComplete({ openTurn, conversation }: TaskState): boolean {
+  return openTurn === null && unansweredCalls(conversation).length === 0;
+}
+
+/** The permission bits of a recreated file if an older log does not have them. */
+const DEFAULT_MODE = 0o644;
+
+/** The file changes of a rewind. */
+interface FilePlan {
+  readonly files: readonly RewoundFile[];
+  /** Files that can't be restored, and logs that can't be read. */
+  readonly refused: readonly FileLeft[];
+}
+
+/** Plans how the files that a tree has changed since an event are restored, and finds the ones that can't be. */
+export async function planFiles(
+  store: Pick<TaskStore, 'hasBackup'>,
+  since: Pick<TreeSince, 'changes' | 'roots' | 'unreadableLogs'>,
+): Promise<FilePlan> {
+  const refused: FileLeft[] = [...since.unreadableLogs];
+  const files: RewoundFile[] = [];
+  for (const [path, changes] of Map.groupBy(since.changes, ({ change }) => change.path)) {
+    const found = await contentAt(path, since.roots);
+    const file = fileOf(path, changes, found);
+    if (hasForm(found, file.to, { comparesMode: true })) continue;
+    const reason = refusalReason(file, changes, found);
+    if (reason === null) files.push(file);
+    else refused.push({ path, because: reason });
+  }
+  for (const file of files) {
+    const reason = restoreObstacle(store, file, files);
+    if (reason !== null) refused.push({ path: file.path, because: reason });
+  }
+  return { files, refused };
+}
+
+async function contentAt(path: string, roots: readonly string[]): Promise<PathContent> {
+  try {
+    return await readPathContent(path, roots);
+  } catch (thrown) {
+    if (!(thrown instanceof MusterError)) throw thrown;
+    return { kind: 'other', what: `not readable (${errorMessage(thrown)})` };
+  }
+}
+
+function fileOf(path: string, changes: readonly ChangeSince[], found: PathContent): RewoundFile {
+  const mode = found.kind === 'file' ? found.form.mode : DEFAULT_MODE;
+  const all = changes.map(({ change }) => change);
+  return {
+    path,
+    from: formOf(all.at(-1)?.after ?? null, mode),
+    to: formOf(all[0]?.before ?? null, modeBefore(all) ?? mode),
+  };
+}
+
+function formOf(hash: string | null, mode: number): FileForm | null {
+  return hash === null ? null : { hash, mode };
+}
+
+/** Returns the permission bits from before all changes; undefined if they never changed. */
+function modeBefore(changes: readonly FileChange[]): number | undefined {
+  for (const { mode, after, movedFrom } of changes) {
+    if (mode !== undefined) return mode;
+    // The file is gone, and an older log does not have its permission bits.
+    if (after === null || movedFrom !== undefined) return DEFAULT_MODE;
+  }
+  return undefined;
+}
+
+/** Returns the reason why a file can't be restored from its present form, or null. */
+function refusalReason(
+  { path, from, to }: RewoundFile,
+  changes: readonly ChangeSince[],
+  found: PathContent,
+): string | null {
+  if (changes.some(({ isImported: isForeign }) => isForeign)) {
+    return 'was changed before its task was imported';
+  }
+  if (isSecretPath(path)) return 'usually contains secrets: no copy of it is kept';
+  if (found.kind === 'other') return `is ${found.what} now`;
+  if (!hasForm(found, from, { comparesMode: false })) {
+    const change = found.kind === 'nothing' ? 'was deleted' : 'was changed since';
+    return `${change}, by another program or by a command`;
+  }
+  if (found.kind === 'nothing') return null;
+  if (to !== null && (found.form.mode & 0o222) === 0) return 'is read-only';
+  if (isTooLarge(found.form)) return `is larger than ${MAX_EDIT_BYTES} bytes: it is not kept`;
+  return null;
+}
+
+/**
+ * Returns the reason why the earlier content of a file is not available or has no directory, or null. The other files
+ * of the plan count: their present content is kept, and a file in the way may be removed.
+ */
+function restoreObstacle(
+  store: Pick<TaskStore, 'hasBackup'>,
+  { path, from, to }: RewoundFile,
+  files: readonly RewoundFile[],
+): string | null {
+  if (to === null) return null;
+  if (isTooLarge(to)) return `had more than ${MAX_EDIT_BYTES} bytes, which were not kept`;
+  const isKept = store.hasBackup(to.hash) || files.some((each) => each.from?.hash === to.hash);
+  if (!isKept) return 'was changed without a copy of its earlier content (by an older version?)';
+  const above = from === null ? findFileAbove(path) : null;
+  if (above === null || files.some((each) => each.path === above && each.to === null)) return null;
+  return `can't be restored: ${above} is not a directory now`;
+}
+
+/** Returns true for a file too large to hash, whose fingerprint `fileFingerprint` makes from its metadata. */
+function isTooLarge({ hash }: FileForm): boolean {
+  return hash.startsWith('stat:');
 }

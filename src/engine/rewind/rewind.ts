@@ -4,8 +4,12 @@ import type { EventBody } from '../../protocol/events/event.ts';
 import type { FileLeft } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { LogFold } from '../task/fold-log.ts';
-import { keepCurrentContent } from './restore-file.ts';
-import { finishRewind, type FinishOptions, type OwnedLog } from './finish-rewind.ts';
+import {
+  keepCurrentContent,
+  finishRewind,
+  type FinishOptions,
+  type OwnedLog,
+} from './restore-file.ts';
 import { planRewind, type RewindPlan } from './plan-rewind.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
@@ -72,10 +76,8 @@ function rewoundEvent(
 
 function refusal({ task, refused }: RewindPlan): MusterError {
   const lines = refused.map(({ path, because }) => `\n  ${path} ${because}`);
-  return new MusterError(
-    'CONFLICT',
-    `task ${task} was not rewound and nothing was touched:${lines.join('')}`,
-  );
+  const message = `task ${task} was not rewound and nothing was touched:${lines.join('')}`;
+  return new MusterError('CONFLICT', message);
 }
 
 function notAsShown({ task }: RewindPlan): MusterError {

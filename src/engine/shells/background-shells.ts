@@ -1,20 +1,20 @@
-import { rmSync } from 'node:fs';
+import { rmSync, closeSync, constants, openSync, writeSync } from 'node:fs';
 import { deferred, type Deferred } from '../../base/async.ts';
-import { MusterError } from '../../base/errors.ts';
+import { MusterError, errorMessage } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
-import type {
-  BegunShell,
-  ByteFilter,
-  ShellExit,
-  ShellPort,
-  ShellWork,
-  StartedShell,
-  ToolCaps,
+import {
+  type BegunShell,
+  type ByteFilter,
+  type ShellExit,
+  type ShellPort,
+  type ShellWork,
+  type StartedShell,
+  type ToolCaps,
+  KEEP_BYTES,
 } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { shellEndEvents, type ShellOutcome } from './shell-end.ts';
-import { ShellOutput } from './shell-output.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The most background shells of one task at the same time. */
@@ -22,7 +22,7 @@ const MAX_SHELLS = 16;
 /** The tools without which a task could neither read the output of a shell nor end it. */
 const NEEDED_TOOLS = ['TaskOutput', 'TaskStop'];
 
-export interface ShellDeps {
+interface ShellDeps {
   readonly store: Pick<TaskStore, 'createSpillFile'>;
   readonly settings: { readonly caps: Pick<ToolCaps, 'spillBytes'> };
   redactBytes?(): ByteFilter;
@@ -30,7 +30,7 @@ export interface ShellDeps {
 }
 
 /** The parts of a task that its shells use. */
-export interface ShellOwner {
+interface ShellOwner {
   readonly journal: {
     readonly state: TaskState;
     record(...events: readonly EventBody[]): void;
@@ -143,16 +143,12 @@ export class BackgroundShells {
     this.owner.signal.throwIfAborted();
     const missing = NEEDED_TOOLS.filter((tool) => !this.owner.view.has(tool));
     if (missing.length > 0) {
-      throw new MusterError(
-        'INVALID_PARAM',
-        `run_in_background: needs ${missing.join(' and ')}, which this task does not have (see its agent's tools and task_tool.enabled). Run the command in the foreground.`,
-      );
+      const message = `run_in_background: needs ${missing.join(' and ')}, which this task does not have (see its agent's tools and task_tool.enabled). Run the command in the foreground.`;
+      throw new MusterError('INVALID_PARAM', message);
     }
     if (this.running.size < MAX_SHELLS) return;
-    throw new MusterError(
-      'LIMIT_EXCEEDED',
-      `run_in_background: a task may have at most ${MAX_SHELLS} background shells at a time; end one with TaskStop first`,
-    );
+    const message = `run_in_background: a task may have at most ${MAX_SHELLS} background shells at a time; end one with TaskStop first`;
+    throw new MusterError('LIMIT_EXCEEDED', message);
   }
 
   /** Runs a shell from its start to its end. Never rejects: a failed start rejects `started`. */
@@ -179,13 +175,8 @@ export class BackgroundShells {
     try {
       begun = await work.begin((chunk) => output.write(chunk), controller.signal);
       const { command } = work;
-      this.owner.journal.record({
-        type: 'shell.started',
-        shell: id,
-        callId,
-        command,
-        output: path,
-      });
+      const { journal } = this.owner;
+      journal.record({ type: 'shell.started', shell: id, callId, command, output: path });
       return begun;
     } catch (thrown) {
       controller.abort('silent' satisfies StopCause);
@@ -223,5 +214,75 @@ export class BackgroundShells {
       this.deps.onFault(journal.state.spec.id, thrown);
       this.owner.fail(thrown);
     }
+  }
+}
+
+const { O_APPEND, O_NOFOLLOW, O_WRONLY } = constants;
+
+/**
+ * Writes the output of a background shell to an existing file, up to a limit in bytes. Calls `onLimit` once
+ * when the shell writes more. When the disk is full, output is lost, but the shell keeps running.
+ */
+export class ShellOutput {
+  readonly path: string;
+  private readonly fd: number;
+  private readonly maxBytes: number;
+  private readonly onLimit: () => void;
+  private readonly filter: ByteFilter;
+  private bytes = 0;
+  private loss: string | null = null;
+
+  /** Throws MusterError when the file can't be opened. */
+  constructor(
+    path: string,
+    maxBytes: number,
+    onLimit: () => void,
+    filter: ByteFilter = KEEP_BYTES,
+  ) {
+    this.filter = filter;
+    this.path = path;
+    this.fd = openForAppend(path);
+    this.maxBytes = maxBytes;
+    this.onLimit = onLimit;
+  }
+
+  /** The reason why output is missing in the file; null while all of it is there. */
+  get problem(): string | null {
+    return this.loss;
+  }
+
+  write(chunk: Buffer): void {
+    if (this.loss !== null) return;
+    const kept = chunk.subarray(0, this.maxBytes - this.bytes);
+    this.bytes += chunk.length;
+    if (!this.append(this.filter.write(kept))) return;
+    if (this.bytes <= this.maxBytes) return;
+    this.loss = `the output is more than the limit output.spill_bytes = ${this.maxBytes}`;
+    this.onLimit();
+  }
+
+  close(): void {
+    this.append(this.filter.end());
+    closeSync(this.fd);
+  }
+
+  /** Returns false when the disk takes no more. */
+  private append(bytes: Buffer): boolean {
+    try {
+      for (let done = 0; done < bytes.length;) done += writeSync(this.fd, bytes, done);
+      return true;
+    } catch (thrown) {
+      this.loss = errorMessage(thrown);
+      return false;
+    }
+  }
+}
+
+function openForAppend(path: string): number {
+  try {
+    return openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW);
+  } catch (thrown) {
+    const message = `The shell was not started, since its output file can't be opened: ${errorMessage(thrown)}`;
+    throw new MusterError('INTERNAL_ERROR', message, { cause: thrown });
   }
 }

@@ -49,18 +49,13 @@ export function shellNoticeId(id: string): string {
 
 /** Describes the end of a shell, to follow `the shell` or `Status:` in a message. */
 export function describeShellEnd({ how, exitCode }: ShellOutcome): string {
-  switch (how) {
-    case 'exited':
-      return exitCode === null ? 'ended by a signal' : `ended with exit code ${exitCode}`;
-    case 'stopped':
-      return 'stopped';
-    case 'killed':
-      return 'killed, since it did not stop when asked';
-    case 'output_limit':
-      return 'stopped: it wrote more than the limit output.spill_bytes';
-    case 'lost':
-      return 'lost: its outcome is unknown; check what it did before you start it again';
-    default:
-      return how satisfies never;
-  }
+  if (how !== 'exited') return OTHER_ENDS[how];
+  return exitCode === null ? 'ended by a signal' : `ended with exit code ${exitCode}`;
 }
+
+const OTHER_ENDS: Readonly<Record<Exclude<ShellEnd, 'exited'>, string>> = {
+  stopped: 'stopped',
+  killed: 'killed, since it did not stop when asked',
+  output_limit: 'stopped: it wrote more than the limit output.spill_bytes',
+  lost: 'lost: its outcome is unknown; check what it did before you start it again',
+};

@@ -1,12 +1,13 @@
 import * as endings from '../task/endings.ts';
-import type { JsonObject } from '../../base/json.ts';
-import { parseAnswerJson } from './answer-json.ts';
+import { type JsonObject, visitJsonValues, isDeeperThan, type JsonValue } from '../../base/json.ts';
 import { findSizeProblem, outputSchemaOf } from '../task/output-schema.ts';
 import type { SchemaCheckResult } from './compile-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { TaskEnding } from '../task/endings.ts';
+import { errorMessage } from '../../base/errors.ts';
+import { collapseWhitespace, truncate } from '../../base/text.ts';
 
 /** Checks whether an answer is JSON that is valid against a schema. */
 export type AnswerCheck = (answer: string) => SchemaCheckResult;
@@ -33,13 +34,13 @@ export async function findSchemaProblem(schema: JsonObject): Promise<string | nu
   return typeof check === 'string' ? check : null;
 }
 
-/** The most answers that are checked in one activation: the first, and two after the model was told the errors. */
+/** The most answers that are checked in one activation: the first, and two after the model got the errors. */
 const MAX_ANSWERS = 3;
 /** The most findings in the error of a task; its log holds all of them. */
 const FINDINGS_IN_ERROR = 3;
 
 /** The step after the check of a final answer. */
-export type SchemaCheckStep =
+type SchemaCheckStep =
   | { readonly kind: 'tell'; readonly id: string; readonly text: string }
   | { readonly kind: 'end'; readonly ending: TaskEnding };
 
@@ -53,24 +54,20 @@ export function decideAfterCheck(
   verdict: SchemaCheckResult,
 ): SchemaCheckStep {
   switch (verdict.kind) {
-    case 'valid':
-      return {
-        kind: 'end',
-        ending: { ...endings.endCompleted(answer), structured: verdict.value },
-      };
-    case 'unchecked':
-      return {
-        kind: 'end',
-        ending: endings.endFailedBySchema(state, uncheckedAnswerError(verdict.reason)),
-      };
+    case 'valid': {
+      const ending = { ...endings.endCompleted(answer), structured: verdict.value };
+      return { kind: 'end', ending };
+    }
+    case 'unchecked': {
+      const ending = endings.endFailedBySchema(state, uncheckedAnswerError(verdict.reason));
+      return { kind: 'end', ending };
+    }
     case 'invalid': {
       const { findings } = verdict;
       const told = countRepairRequests(state);
       if (told + 1 >= MAX_ANSWERS) {
-        return {
-          kind: 'end',
-          ending: endings.endFailedBySchema(state, invalidAnswersError(findings)),
-        };
+        const ending = endings.endFailedBySchema(state, invalidAnswersError(findings));
+        return { kind: 'end', ending };
       }
       return { kind: 'tell', id: repairId(state, told + 1), text: repairText(told + 1, findings) };
     }
@@ -137,4 +134,75 @@ export async function addStructuredResult(
     onFault(spec.id, thrown);
     return ending;
   }
+}
+
+/** Maximum nesting of objects and lists. */
+const MOST_LEVELS = 200;
+const REASON_LENGTH = 200;
+
+type AnswerJson =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly why: string };
+
+/**
+ * Parses the JSON in an answer: the full answer, or else its only block that is fenced as `json`, or else its only
+ * fenced block. Nothing else is looked for, since JSON that an answer quotes in passing is not its result.
+ */
+export function parseAnswerJson(answer: string): AnswerJson {
+  const whole = parse(answer);
+  if (whole.ok) return whole;
+  const blocks = fencedBlocks(answer);
+  const named = blocks.filter(({ language }) => language === 'json');
+  const candidates = named.length > 0 ? named : blocks.filter(({ language }) => language === '');
+  const [block] = candidates;
+  if (block === undefined) return whole;
+  if (candidates.length > 1) {
+    return { ok: false, why: `it holds ${candidates.length} blocks of JSON; one value is wanted` };
+  }
+  return parse(block.text);
+}
+
+function parse(text: string): AnswerJson {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text.trim());
+  } catch (thrown) {
+    const said = truncate(collapseWhitespace(errorMessage(thrown)), REASON_LENGTH);
+    return { ok: false, why: `it is not JSON: ${said}` };
+  }
+  if (isDeeperThan(value, MOST_LEVELS)) {
+    return { ok: false, why: `it is nested more than ${MOST_LEVELS} levels deep` };
+  }
+  for (const { value: each } of visitJsonValues(value)) {
+    if (typeof each === 'number' && !Number.isFinite(each)) {
+      return { ok: false, why: 'it holds a number that is too large' };
+    }
+  }
+  return { ok: true, value };
+}
+
+interface FencedBlock {
+  /** The language after the opening fence in lower case, or empty. */
+  readonly language: string;
+  readonly text: string;
+}
+
+/** Finds the fenced blocks. A line of JSON is never a fence, so a block ends at the first closing fence. */
+function fencedBlocks(text: string): readonly FencedBlock[] {
+  const blocks: FencedBlock[] = [];
+  let open: { readonly language: string; readonly lines: string[] } | null = null;
+  for (const line of text.split('\n')) {
+    const fence = line.trim();
+    if (open === null) {
+      if (fence.startsWith('```')) {
+        open = { language: fence.slice(3).trim().toLowerCase(), lines: [] };
+      }
+    } else if (fence === '```') {
+      blocks.push({ language: open.language, text: open.lines.join('\n') });
+      open = null;
+    } else {
+      open.lines.push(line);
+    }
+  }
+  return blocks;
 }

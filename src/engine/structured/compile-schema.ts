@@ -1,9 +1,9 @@
+import { createContext, Script } from 'node:vm';
 import { dereference, format, validate, type OutputUnit, type Schema } from '@cfworker/json-schema';
 import { errorMessage } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { collapseWhitespace, truncate } from '../../base/text.ts';
 import { lazy } from '../../base/lazy.ts';
-import { createContext, Script } from 'node:vm';
 
 /** The result of checking an answer against a schema. */
 export type SchemaCheckResult =

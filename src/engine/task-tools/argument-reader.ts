@@ -1,6 +1,8 @@
-import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import type { ToolOutput, ValidationResult } from '../../protocol/tool.ts';
+import { type JsonObject, isJsonObject, type JsonValue } from '../../base/json.ts';
+import type { MusterError } from '../../base/errors.ts';
+import { failure } from '../../tools/shared/output.ts';
 import { truncate } from '../../base/text.ts';
-import type { ValidationResult } from '../../protocol/tool.ts';
 import {
   ALWAYS_IGNORED,
   clampNote,
@@ -146,6 +148,16 @@ export class ArgumentReader {
       `${name}: must be ${valid}, not ${shown}${shown.length < json.length ? '…' : ''}`,
     );
   }
+}
+
+/** Builds the JSON Schema of a tool's arguments. */
+export function argumentsSchema(required: readonly string[], properties: JsonObject): JsonObject {
+  return { type: 'object', properties, required };
+}
+
+/** Makes the output of a call that failed with an error. */
+export function failedCall(tool: string, { code, message }: MusterError): ToolOutput {
+  return failure(code, `${tool}: ${message}`);
 }
 
 /** Quotes a word if a shell would otherwise split or change it. */

@@ -1,12 +1,9 @@
-import { createHash } from 'node:crypto';
+import { askForTool } from '../questions/ask-person.ts';
+import { argumentsSchema, ArgumentReader } from './argument-reader.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { decideUserQuestion } from '../../policy/decide-question.ts';
-import { askingTask } from '../questions/ask-person.ts';
-import { openQuestion } from '../questions/open-question.ts';
-import type { TaskRun } from '../task/task-run.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
-import { ArgumentReader } from './argument-reader.ts';
 
 export interface AskUserInput {
   readonly question: string;
@@ -14,10 +11,10 @@ export interface AskUserInput {
 }
 
 const MOST_OPTIONS = 4;
-/** In UTF-16 units: what a person is to read before they answer. */
+/** Maximum length of a question and its options in UTF-16 units, since a person has to read them. */
 const MOST_LENGTH = 4_000;
 
-/** Asks the user, and waits for what they say. The question stands in the inbox beside all others. */
+/** Creates the tool that asks the user and waits for the answer. Its questions are in the inbox with all others. */
 export function askUserTool(engine: EngineContext): Tool<AskUserInput> {
   return {
     name: 'AskUser',
@@ -27,19 +24,15 @@ export function askUserTool(engine: EngineContext): Tool<AskUserInput> {
     waits: () => true,
     description:
       'Ask the user what only they can decide, and wait for the answer. Not for permission: tools ask for that themselves.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        question: { type: 'string', maxLength: MOST_LENGTH },
-        options: {
-          type: 'array',
-          items: { type: 'string' },
-          maxItems: MOST_OPTIONS,
-          description: 'Answers to choose from; another text may come all the same',
-        },
+    inputSchema: argumentsSchema(['question'], {
+      question: { type: 'string', maxLength: MOST_LENGTH },
+      options: {
+        type: 'array',
+        items: { type: 'string' },
+        maxItems: MOST_OPTIONS,
+        description: 'Answers to choose from; another text may come all the same',
       },
-      required: ['question'],
-    },
+    }),
     parse,
     run: (input, context) => ask(engine, input, context),
   };
@@ -61,42 +54,17 @@ function parse(value: JsonValue): ValidationResult<AskUserInput> {
   return args.result({ question, options });
 }
 
-async function ask(
+function ask(
   engine: EngineContext,
   input: AskUserInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const { inbox } = engine.deps;
-  const caller = requireCaller(engine, context);
-  const digest = createHash('sha256').update(JSON.stringify(input)).digest('hex');
-  const { tree, state } = caller;
-  for (;;) {
-    const answer = answerTo(caller, { callId: context.callId, digest });
-    if (answer !== null) return { text: answer };
-    const refusal = decideUserQuestion(askingTask(caller));
-    if (refusal !== null) return { text: refusal, error: 'PERMISSION_DENIED' };
-    const question = openQuestion(caller, { callId: context.callId, digest }, (id) => ({
-      kind: 'input',
-      id,
-      task: state.spec.id,
-      callId: context.callId,
-      chain: caller.chain(),
-      tool: 'AskUser',
-      text: input.question,
-      options: input.options,
-    }));
-    await tree.idleDetector.trackWait(() => inbox.wait(caller, question));
-  }
-}
-
-/** Null: none yet. */
-function answerTo(
-  run: TaskRun,
-  { callId, digest }: { readonly callId: string; readonly digest: string },
-): string | null {
-  const asked = run.state.questions.get(callId);
-  if (asked?.digest !== digest || asked.answer === null) return null;
-  const { answer, seq } = asked.answer;
-  const isHonoured = run.permissions.isTrusted(asked.seq) && run.permissions.isTrusted(seq);
-  return answer.kind === 'text' && isHonoured ? answer.text : null;
+  const { question: text, options } = input;
+  return askForTool(engine.deps, requireCaller(engine, context), {
+    callId: context.callId,
+    content: JSON.stringify(input),
+    output: (answer) => (answer?.kind === 'text' ? { text: answer.text } : null),
+    refuse: decideUserQuestion,
+    make: (common) => ({ kind: 'input', ...common, tool: 'AskUser', text, options }),
+  });
 }

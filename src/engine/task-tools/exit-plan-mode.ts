@@ -1,23 +1,22 @@
-import { createHash } from 'node:crypto';
+import { argumentsSchema, ArgumentReader } from './argument-reader.ts';
+import type { Answer } from '../../protocol/question.ts';
+import { askForTool } from '../questions/ask-person.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { decidePlanQuestion } from '../../policy/decide-question.ts';
-import { askingTask } from '../questions/ask-person.ts';
-import { openQuestion } from '../questions/open-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
-import { ArgumentReader } from './argument-reader.ts';
 
 export interface ExitPlanModeInput {
   /** Markdown. */
   readonly plan: string;
 }
 
-/** In UTF-16 units: what a person is to read before they answer. */
+/** Maximum length of a plan in UTF-16 units, since a person has to read it before they answer. */
 const MOST_LENGTH = 20_000;
 
-/** Shows a plan to the person, who lets it be carried out, changes it, or says no. */
+/** Creates the tool that shows a plan to the user, who lets it be carried out, changes it, or says no. */
 export function exitPlanModeTool(engine: EngineContext): Tool<ExitPlanModeInput> {
   return {
     name: 'ExitPlanMode',
@@ -27,11 +26,9 @@ export function exitPlanModeTool(engine: EngineContext): Tool<ExitPlanModeInput>
     waits: () => true,
     description:
       'In plan mode: show the user your plan, and wait for their approval. Only then may anything be changed.',
-    inputSchema: {
-      type: 'object',
-      properties: { plan: { type: 'string', description: 'Markdown', maxLength: MOST_LENGTH } },
-      required: ['plan'],
-    },
+    inputSchema: argumentsSchema(['plan'], {
+      plan: { type: 'string', description: 'Markdown', maxLength: MOST_LENGTH },
+    }),
     parse,
     run: (input, context) => present(engine, input, context),
   };
@@ -48,50 +45,31 @@ function parse(value: JsonValue): ValidationResult<ExitPlanModeInput> {
   return args.result({ plan });
 }
 
-async function present(
+function present(
   engine: EngineContext,
   { plan }: ExitPlanModeInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const { inbox } = engine.deps;
   const caller = requireCaller(engine, context);
-  const digest = createHash('sha256').update(plan).digest('hex');
-  const { tree, state } = caller;
-  for (;;) {
-    const outcome = outcomeOf(caller, { callId: context.callId, digest });
-    if (outcome !== null) return outcome;
-    const { mode } = caller.permissions.rights;
-    if (mode !== 'plan') {
-      const isOpen = state.questions.get(context.callId)?.digest === digest;
-      return { text: isOpen ? unanswered(mode) : 'Not in plan mode: go ahead.' };
-    }
-    const refusal = decidePlanQuestion(askingTask(caller));
-    if (refusal !== null) return { text: refusal, error: 'PERMISSION_DENIED' };
-    const question = openQuestion(caller, { callId: context.callId, digest }, (id) => ({
-      kind: 'plan',
-      id,
-      task: state.spec.id,
-      callId: context.callId,
-      chain: caller.chain(),
-      tool: 'ExitPlanMode',
-      text: plan,
-    }));
-    await tree.idleDetector.trackWait(() => inbox.wait(caller, question));
-  }
+  return askForTool(engine.deps, caller, {
+    callId: context.callId,
+    content: plan,
+    output: (answer, { isAsked }) => {
+      const output = answer === null ? null : outputFor(caller, answer);
+      const { mode } = caller.permissions.rights;
+      if (output !== null || mode === 'plan') return output;
+      return { text: isAsked ? unanswered(mode) : 'Not in plan mode: go ahead.' };
+    },
+    refuse: decidePlanQuestion,
+    make: (common) => ({ kind: 'plan', ...common, tool: 'ExitPlanMode', text: plan }),
+  });
 }
 
 /**
- * What the person's answer comes to; null: there is none yet. The mode that it gives was set with it: another one
- * that the person has set since holds.
+ * Returns the output for the user's answer. The mode that the answer gives was set with it, and another mode that the
+ * user has set since holds.
  */
-function outcomeOf(
-  run: TaskRun,
-  { callId, digest }: { readonly callId: string; readonly digest: string },
-): ToolOutput | null {
-  const asked = run.state.questions.get(callId);
-  if (asked?.digest !== digest || asked.answer === null) return null;
-  const { answer, seq } = asked.answer;
-  if (!run.permissions.isTrusted(asked.seq) || !run.permissions.isTrusted(seq)) return null;
+function outputFor(run: TaskRun, answer: Answer): ToolOutput | null {
   if (answer.kind === 'no') {
     const why = answer.reason === null ? '' : ` They say: ${answer.reason}`;
     return {
@@ -102,36 +80,24 @@ function outcomeOf(
   return answer.kind === 'approved' ? approved(run, answer.plan) : null;
 }
 
-/** What else the person said has set the mode: the approval of another plan, say. */
+/** Describes the mode, which another answer of the user has set, such as the approval of another plan. */
 function unanswered(mode: PermissionMode): string {
   return `The user has not answered to this plan. The mode is ${mode} now.`;
 }
 
-function modeAfterNo({
-  permissions: {
-    rights: { mode },
-  },
-}: TaskRun): string {
+function modeAfterNo({ permissions }: TaskRun): string {
+  const { mode } = permissions.rights;
   return mode === 'plan' ? 'Plan mode goes on: change nothing.' : `The mode is ${mode} now.`;
 }
 
-/** `changed`: the plan as the person changed it; null: as it was shown. */
-function approved(
-  {
-    permissions: {
-      rights: { mode },
-    },
-  }: TaskRun,
-  changed: string | null,
-): ToolOutput {
+/** Returns the output for an approval. `changed` is the plan as the user changed it, or null for the shown one. */
+function approved({ permissions }: TaskRun, changed: string | null): ToolOutput {
+  const { mode } = permissions.rights;
   const what = changed === null ? 'approved the plan' : 'changed the plan and approved it so';
   const plan = changed === null ? '' : `:\n\n${changed}`;
   const how =
     mode === 'plan'
       ? `and set plan mode again: change nothing yet${plan || '.'}`
       : `The mode is ${mode} now. Carry ${changed === null ? 'it' : 'this'} out${plan || '.'}`;
-  return {
-    text: `The user ${what}${mode === 'plan' ? ', ' : '. '}${how}`,
-    isInstruction: true,
-  };
+  return { text: `The user ${what}${mode === 'plan' ? ', ' : '. '}${how}`, isInstruction: true };
 }

@@ -1,6 +1,5 @@
 import type { AnyTool } from '../../protocol/tool.ts';
-import type { DelegationRunner } from '../delegation/delegation.ts';
-import { calledAgentNames } from '../delegation/decide-delegation.ts';
+import { type DelegationRunner, calledAgentNames } from '../delegation/delegation.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { askUserTool } from './ask-user.ts';
 import { exitPlanModeTool } from './exit-plan-mode.ts';

@@ -1,8 +1,8 @@
+import { argumentsSchema, ArgumentReader } from './argument-reader.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { NOTICE_LEVELS, type NoticeLevel } from '../../protocol/events/event.ts';
 import type { Tool, ValidationResult } from '../../protocol/tool.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
-import { ArgumentReader } from './argument-reader.ts';
 
 export interface NotifyInput {
   readonly message: string;
@@ -20,14 +20,10 @@ export function notifyTool(engine: EngineContext): Tool<NotifyInput> {
     replay: 'pure',
     ownWords: true,
     description: 'Tell the user of progress, in a line. You go on with your turn.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        message: { type: 'string', maxLength: MAX_LENGTH },
-        level: { type: 'string', enum: [...NOTICE_LEVELS] },
-      },
-      required: ['message'],
-    },
+    inputSchema: argumentsSchema(['message'], {
+      message: { type: 'string', maxLength: MAX_LENGTH },
+      level: { type: 'string', enum: [...NOTICE_LEVELS] },
+    }),
     parse,
     run: async ({ message, level }, context) => {
       requireCaller(engine, context).journal.record({ type: 'notified', level, message });

@@ -1,3 +1,5 @@
+import { itemRequest } from '../fan-out/fan-out.ts';
+import { argumentsSchema, failedCall, ArgumentReader } from './argument-reader.ts';
 import { missingFields, parseBody, renderPrompt } from '../../agents/templates/render.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
@@ -6,15 +8,13 @@ import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { TemplateDefinition, TemplateItem } from '../../protocol/template.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { calledAgentNames } from '../delegation/decide-delegation.ts';
-import { waitForChildOutcome, startChild } from '../delegation/delegation.ts';
+import { calledAgentNames, waitForChildOutcome, startChild } from '../delegation/delegation.ts';
 import { fullResult, endNoticeId } from '../results/result.ts';
 import { flagsText } from '../../receipts/answer-flags.ts';
-import { receiptParts } from '../../receipts/receipt-line.ts';
+import { receiptParts } from '../../receipts/receipt.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskArguments } from '../task/task-arguments.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
-import { ArgumentReader } from './argument-reader.ts';
 
 export interface RunTemplateInput {
   readonly template: string;
@@ -42,19 +42,15 @@ export function runTemplateTool(engine: EngineContext): Tool<RunTemplateInput> {
     replay: 'keyed',
     waits: () => true,
     description: `Run a template over items: a subagent each, in parallel. Gives a table; TaskOutput has each whole result. Templates: ${templateList(templates)}`,
-    inputSchema: {
-      type: 'object',
-      properties: {
-        template: { type: 'string' },
-        items: {
-          type: 'array',
-          maxItems: MAX_ITEMS,
-          description: 'Texts, or objects with the fields that the template names',
-          items: { type: ['string', 'object'] },
-        },
+    inputSchema: argumentsSchema(['template', 'items'], {
+      template: { type: 'string' },
+      items: {
+        type: 'array',
+        maxItems: MAX_ITEMS,
+        description: 'Texts, or objects with the fields that the template names',
+        items: { type: ['string', 'object'] },
       },
-      required: ['template', 'items'],
-    },
+    }),
     parse,
     describe: ({ template }) => {
       const found = findTemplate(template, templates);
@@ -62,7 +58,7 @@ export function runTemplateTool(engine: EngineContext): Tool<RunTemplateInput> {
       const [agent, ...agentWords] = calledAgentNames(engine, itemInput(found, ''));
       return agent === undefined ? NO_ACCESS : { ...NO_ACCESS, agent, agentWords };
     },
-    run: (input, context) => runTemplate(engine, templates, { input, context }),
+    run: (input, context) => runTemplate(engine, input, context),
   };
 }
 
@@ -103,21 +99,14 @@ function itemsIn(value: JsonValue | undefined): readonly TemplateItem[] | undefi
   return items.length === value.length ? items : undefined;
 }
 
-interface TemplateCall {
-  readonly input: RunTemplateInput;
-  readonly context: ToolContext;
-}
-
 async function runTemplate(
   engine: EngineContext,
-  templates: readonly TemplateDefinition[],
-  { input, context }: TemplateCall,
+  input: RunTemplateInput,
+  context: ToolContext,
 ): Promise<ToolOutput> {
   const caller = requireCaller(engine, context);
-  const inputs = itemInputs(input, templates);
-  if (inputs instanceof MusterError) {
-    return { text: `RunTemplate: ${inputs.message}`, error: inputs.code };
-  }
+  const inputs = itemInputs(input, engine.deps.templates ?? []);
+  if (inputs instanceof MusterError) return failedCall('RunTemplate', inputs);
   const started: (string | MusterError)[] = [];
   for (const [index, item] of inputs.entries()) {
     // Started one after another, since each counts towards the limits of the next.
@@ -141,10 +130,8 @@ function itemInputs(
       name,
       templates.map((each) => each.name),
     );
-    return new MusterError(
-      'NOT_FOUND',
-      `template: there is no ${name}; valid: ${names.join(', ')}`,
-    );
+    const message = `template: there is no ${name}; valid: ${names.join(', ')}`;
+    return new MusterError('NOT_FOUND', message);
   }
   const { parts } = parseBody(template.body);
   const lacking = items.findIndex((item) => missingFields(parts, item).length > 0);
@@ -159,19 +146,10 @@ function itemInputs(
   );
 }
 
-function itemInput(
-  { name, agent, model, maxTurns }: TemplateDefinition,
-  prompt: string,
-): TaskArguments {
-  return {
-    prompt,
-    background: false,
-    params: { template: name },
-    templateName: name,
-    ...(agent === undefined ? {} : { subagentType: agent }),
-    ...(model === undefined ? {} : { model }),
-    ...(maxTurns === undefined ? {} : { maxTurns }),
-  };
+function itemInput(template: TemplateDefinition, prompt: string): TaskArguments {
+  const { name } = template;
+  const request = itemRequest(template, prompt);
+  return { ...request, background: false, params: { template: name }, templateName: name };
 }
 
 interface Row {
@@ -191,10 +169,8 @@ async function rowOf(
   }
   const state = await waitForChildOutcome(engine, caller, child);
   if (state === null) {
-    return {
-      text: `task ${child} · goes on in the background; you are told when it ends`,
-      told: [],
-    };
+    const text = `task ${child} · goes on in the background; you are told when it ends`;
+    return { text, told: [] };
   }
   const error = state.end?.error ?? null;
   const result = collapseWhitespace(fullResult(state));

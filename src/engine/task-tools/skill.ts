@@ -1,3 +1,4 @@
+import { argumentsSchema, ArgumentReader } from './argument-reader.ts';
 import { agentNames } from '../../agents/find-agent.ts';
 import { findSkill } from '../../agents/skills/find-skill.ts';
 import { skillText, skillTextWithin } from '../../agents/skills/text.ts';
@@ -11,7 +12,6 @@ import type { DelegationRunner } from '../delegation/delegation.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 import { failure } from '../../tools/shared/output.ts';
 import { type TaskArguments, DEFAULT_AGENT } from '../task/task-arguments.ts';
-import { ArgumentReader } from './argument-reader.ts';
 
 interface SkillInput {
   readonly skill: string;
@@ -36,14 +36,10 @@ export function skillTool(engine: EngineContext, delegate: DelegationRunner): To
     waits: ({ skill }) => accessOf(engine, skill).agent !== undefined,
     description:
       'Load the instructions of a skill, and follow them; a skill that is a task of its own gives its result.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        skill: { type: 'string', description: 'Its name' },
-        args: { type: 'string', description: 'Arguments, as on a command line' },
-      },
-      required: ['skill'],
-    },
+    inputSchema: argumentsSchema(['skill'], {
+      skill: { type: 'string', description: 'Its name' },
+      args: { type: 'string', description: 'Arguments, as on a command line' },
+    }),
     parse,
     describe: ({ skill }) => accessOf(engine, skill),
     run: (input, context) => useSkill(engine, delegate, input, context),

@@ -119,16 +119,11 @@ function taskNode(
   return { id, parent: summary.parent, hasEnded: true, line: taskLine(id, summary) };
 }
 
-function taskLine(
-  id: string,
-  task: {
-    readonly status: string;
-    readonly agent: string;
-    readonly turns: number;
-    readonly description: string;
-  },
-): string {
-  const { status, agent, turns, description } = task;
+interface ListedTask extends Pick<TaskSummary, 'agent' | 'turns' | 'description'> {
+  readonly status: string;
+}
+
+function taskLine(id: string, { status, agent, turns, description }: ListedTask): string {
   return [`${id} ${status}`, agent, plural(turns, 'turn'), brief(description)].join(' · ');
 }
 

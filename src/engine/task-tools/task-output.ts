@@ -1,17 +1,21 @@
+import { argumentsSchema, failedCall, ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
+import { catchMusterError, MusterError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { resolveOwnEvent, readOwnResult } from '../compaction/own-event.ts';
 import { fullResult, buildParentText } from '../results/result.ts';
 import { sleep } from '../../base/deadlines.ts';
 import { formatEndedReport, buildEndOutput, formatRunningReport } from '../results/task-report.ts';
 import { findVisibleTask, readTaskState } from '../delegation/visible-tasks.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
-import { ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
 import { readShellForTask } from './read-shell.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import { byteLength } from '../../base/text.ts';
+import { describeAttachment, type Attachment, type AttachPort } from '../../protocol/attachment.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
+import type { TaskStore } from '../../store/task-store.ts';
 
-export interface TaskOutputInput {
+interface TaskOutputInput {
   readonly taskId: string;
   /** True to wait for the end. */
   readonly block: boolean;
@@ -33,40 +37,29 @@ export function taskOutputTool(engine: EngineContext): Tool<TaskOutputInput> {
     waits: () => true,
     description:
       'Result or state of a subagent or background shell of yours. Waits for its end, at most `timeout` ms; with block false it answers at once. `offset` reads on in a long answer or output.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        task_id: { type: 'string' },
-        block: { type: 'boolean', description: 'default true' },
-        timeout: {
-          type: 'integer',
-          minimum: 0,
-          maximum: MAX_TIMEOUT_MS,
-          description: `ms, default ${DEFAULT_TIMEOUT_MS}`,
-        },
-        offset: { type: 'integer', minimum: 0 },
+    inputSchema: argumentsSchema(['task_id'], {
+      task_id: { type: 'string' },
+      block: { type: 'boolean', description: 'default true' },
+      timeout: {
+        type: 'integer',
+        minimum: 0,
+        maximum: MAX_TIMEOUT_MS,
+        description: `ms, default ${DEFAULT_TIMEOUT_MS}`,
       },
-      required: ['task_id'],
-    },
+      offset: { type: 'integer', minimum: 0 },
+    }),
     parse,
     run: (input, context) => readOutput(engine, input, context),
   };
 }
 
 function parse(value: JsonValue): ValidationResult<TaskOutputInput> {
-  const args = new ArgumentReader(
-    value,
-    ['task_id', 'block', 'timeout', 'offset'],
-    TASK_ID_ALIASES,
-  );
+  const known = ['task_id', 'block', 'timeout', 'offset'];
+  const args = new ArgumentReader(value, known, TASK_ID_ALIASES);
   return args.result({
     taskId: args.text('task_id', 'the id of a task, or the beginning of one'),
     block: args.flag('block', true),
-    timeout: args.count('timeout', {
-      fallback: DEFAULT_TIMEOUT_MS,
-      min: 0,
-      max: MAX_TIMEOUT_MS,
-    }),
+    timeout: args.count('timeout', { fallback: DEFAULT_TIMEOUT_MS, min: 0, max: MAX_TIMEOUT_MS }),
     offset: args.count('offset', { fallback: null, min: 0, max: Number.MAX_SAFE_INTEGER }),
   });
 }
@@ -89,9 +82,7 @@ async function readOutput(
     return readOwnResult(deps.store, named, page);
   }
   const found = findVisibleTask(caller, running, { field: 'task_id', reference: input.taskId });
-  if (found instanceof MusterError) {
-    return { text: `TaskOutput: ${found.message}`, error: found.code };
-  }
+  if (found instanceof MusterError) return failedCall('TaskOutput', found);
   const waitMs = input.block ? input.timeout : 0;
   const wait = async (end: Promise<void> | undefined) => {
     if (end === undefined || waitMs === 0) return;
@@ -118,9 +109,7 @@ function readTask(
   { offset, reader }: { readonly offset: number; readonly reader: TaskState },
 ): ToolOutput {
   const state = readTaskState(engine, id);
-  if (state instanceof MusterError) {
-    return { text: `TaskOutput: ${state.message}`, error: state.code };
-  }
+  if (state instanceof MusterError) return failedCall('TaskOutput', state);
   if (state.end === null) {
     const { tools } = reader.spec;
     return { text: formatRunningReport(state, { now: engine.deps.clock.monotonic(), tools }) };
@@ -132,4 +121,113 @@ function readTask(
     text: `TaskOutput: offset: ${offset} is beyond the end; the answer has ${length} characters`,
     error: 'INVALID_PARAM',
   };
+}
+
+/** A reference to an event of a task's log. */
+interface EventReference {
+  readonly task: string;
+  readonly seq: number;
+}
+
+type TaskOrigins = Pick<TaskSpec, 'id' | 'inherited' | 'branchedFrom'>;
+
+/**
+ * Resolves a name such as `ID#41`: an event of the task itself, or of a task whose conversation it continues, up
+ * to the event where that was forked. Cleared results are named so. Returns null for any other name.
+ *
+ * @param originsOf returns the origins of another task, or null if its log is gone
+ */
+export function resolveOwnEvent(
+  word: string,
+  own: TaskOrigins,
+  originsOf: (task: string) => TaskOrigins | null,
+): EventReference | null {
+  const [, id, digits] = /^([a-z0-9]*)#(\d{1,12})$/.exec(word) ?? [];
+  if (id === undefined || digits === undefined) return null;
+  const seq = Number(digits);
+  if (own.id.startsWith(id)) return { task: own.id, seq };
+  const known = new Set([own.id]);
+  const before = (at: TaskOrigins | null): EventReference | null => {
+    for (const from of [at?.branchedFrom, at?.inherited]) {
+      // A forged log could lead back to an earlier one.
+      if (from === undefined || known.has(from.task)) continue;
+      known.add(from.task);
+      if (from.task.startsWith(id)) return seq <= from.seq ? { task: from.task, seq } : null;
+      const found = before(originsOf(from.task));
+      if (found !== null) return found;
+    }
+    return null;
+  };
+  return before(own);
+}
+
+interface PageRequest {
+  readonly offset: number;
+  /** The most bytes of a page. */
+  readonly maxBytes: number;
+  readonly attach: AttachPort | undefined;
+}
+
+/** Reads the result of a call from `offset` (UTF-16 units) on, at most `maxBytes` of it. */
+export async function readOwnResult(
+  store: Pick<TaskStore, 'scan'>,
+  { task, seq }: EventReference,
+  { offset, maxBytes: most, attach }: PageRequest,
+): Promise<ToolOutput> {
+  const name = `${task}#${seq}`;
+  let found: TaskEvent | undefined;
+  const problem = catchMusterError(() =>
+    store.scan(task, (event) => {
+      if (event.seq === seq) found = event;
+    }),
+  );
+  if (problem instanceof MusterError) {
+    return { text: `TaskOutput: task_id: ${name}: ${problem.message}`, error: problem.code };
+  }
+  if (found?.type !== 'call.ended' && found?.type !== 'call.refused') {
+    const text = `TaskOutput: task_id: ${name} is no result of a call of yours`;
+    return { text, error: 'NOT_FOUND' };
+  }
+  const { text: whole, tool } = found;
+  const attachments = found.type === 'call.ended' ? (found.attachments ?? []) : [];
+  if (offset > whole.length) {
+    const text = `TaskOutput: offset: ${offset} is beyond the end; the result has ${whole.length} characters`;
+    return { text, error: 'INVALID_PARAM' };
+  }
+  const text = takePage(whole.slice(offset), most);
+  const next = offset + text.length;
+  const head = `Result of ${tool}, as it was then:`;
+  if (next >= whole.length) return attachAgain(`${head}\n${text}`, attachments, attach);
+  const rest = `[Cut at ${next} of ${whole.length} characters. The rest: TaskOutput(task_id: "${name}", offset: ${next})]`;
+  return { text: `${head}\n${text}\n${rest}` };
+}
+
+/** Attaches the images and documents of a result again, as far as there is room for them. */
+async function attachAgain(
+  text: string,
+  attachments: readonly Attachment[],
+  attach: AttachPort | undefined,
+): Promise<ToolOutput> {
+  const shown: Attachment[] = [];
+  const lines = [text];
+  for (const attachment of attachments) {
+    const why =
+      attach === undefined ? 'nothing can be shown here' : await attach.addAgain(attachment);
+    if (why === null) shown.push(attachment);
+    else lines.push(`[${describeAttachment(attachment)}. Not shown: ${why}.]`);
+  }
+  const output = { text: lines.join('\n') };
+  return shown.length === 0 ? output : { ...output, attachments: shown };
+}
+
+/** Returns the beginning of a text within a number of bytes: full lines if they fill at least half of it. */
+function takePage(text: string, most: number): string {
+  if (text.length <= most && byteLength(text) <= most) return text;
+  let length = Math.min(text.length, most);
+  const bytes = byteLength(text.slice(0, length));
+  if (bytes > most) length = Math.max(2, Math.floor((length * most) / bytes / 2));
+  const line = text.lastIndexOf('\n', length - 1) + 1;
+  if (line > length / 2) return text.slice(0, line);
+  const splitsPair = (text.codePointAt(length - 1) ?? 0) > 0xffff;
+  return text.slice(0, splitsPair ? length + 1 : length);
 }

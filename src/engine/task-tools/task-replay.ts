@@ -1,14 +1,15 @@
+import { argumentsSchema, failedCall, ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
 import { steadyTime } from '../../protocol/state/steady-time.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { byteLength } from '../../base/text.ts';
+import { byteLength, formatDuration, truncate } from '../../base/text.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { formatEventLine } from '../results/event-line.ts';
 import { findVisibleTask } from '../delegation/visible-tasks.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
-import { ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
+import { stripStamp } from '../../protocol/events/event-body.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 
-export interface TaskReplayInput {
+interface TaskReplayInput {
   readonly taskId: string;
   /** The number of the first event. */
   readonly from: number;
@@ -27,20 +28,16 @@ export function taskReplayTool(engine: EngineContext): Tool<TaskReplayInput> {
     kind: 'meta',
     replay: 'pure',
     description: 'What a subagent of yours did: its events from number `from` on, a line each.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        task_id: { type: 'string' },
-        from: { type: 'integer', minimum: 0 },
-        limit: {
-          type: 'integer',
-          minimum: 1,
-          maximum: MAX_LIMIT,
-          description: `default ${DEFAULT_LIMIT}`,
-        },
+    inputSchema: argumentsSchema(['task_id'], {
+      task_id: { type: 'string' },
+      from: { type: 'integer', minimum: 0 },
+      limit: {
+        type: 'integer',
+        minimum: 1,
+        maximum: MAX_LIMIT,
+        description: `default ${DEFAULT_LIMIT}`,
       },
-      required: ['task_id'],
-    },
+    }),
     parse,
     run: (input, context) => replay(engine, input, context),
   };
@@ -57,27 +54,22 @@ function parse(value: JsonValue): ValidationResult<TaskReplayInput> {
 
 async function replay(
   engine: EngineContext,
-  input: TaskReplayInput,
+  { taskId: reference, ...page }: TaskReplayInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const caller = requireCaller(engine, context);
-  const found = findVisibleTask(caller, engine.running, {
-    field: 'task_id',
-    reference: input.taskId,
-  });
-  if (found instanceof MusterError) {
-    return { text: `TaskReplay: ${found.message}`, error: found.code };
-  }
+  const found = findVisibleTask(caller, engine.running, { field: 'task_id', reference });
+  if (found instanceof MusterError) return failedCall('TaskReplay', found);
   const { id } = found;
   if (found.kind === 'shell') {
     const text = `TaskReplay: task_id: ${id} is a shell; TaskOutput reads it`;
     return { text, error: 'INVALID_PARAM' };
   }
   try {
-    return { text: await readPage(engine, { ...input, taskId: id }, context) };
+    return { text: await readPage(engine, { ...page, taskId: id }, context) };
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
-    return { text: `TaskReplay: ${thrown.message}`, error: thrown.code };
+    return failedCall('TaskReplay', thrown);
   }
 }
 
@@ -128,4 +120,43 @@ class Page {
     this.lines.push(line);
     this.bytesLeft -= bytes;
   }
+}
+
+/** The most code points of one string of an event, and of a full line. */
+const MAX_STRING = 160;
+const MAX_LINE = 800;
+
+/**
+ * Formats an event as one line for a model: its number, the time since `start` (steady time of the log), its type
+ * and its fields; long ones are cut.
+ */
+export function formatEventLine(event: TaskEvent, start: number): string {
+  const { type, ...fields } = stripStamp(event);
+  const since = Math.max(0, steadyTime(event) - start);
+  const shown = event.type === 'task.created' ? createdFields(event) : fields;
+  // JSON is one line, whatever it holds.
+  const json = JSON.stringify(shown, (_, value: unknown) =>
+    typeof value === 'string' ? shorten(value, MAX_STRING) : value,
+  );
+  return shorten(`${event.seq} +${formatDuration(since)} ${type} ${json}`, MAX_LINE);
+}
+
+/** Returns the fields of a specification that a model can use. */
+function createdFields({ spec }: Extract<TaskEvent, { type: 'task.created' }>) {
+  const { parent, depth, agent, model, description, prompt, mentions, tools } = spec;
+  return {
+    parent,
+    depth,
+    agent: agent.name,
+    model: `${model.provider}/${model.id}`,
+    description,
+    prompt,
+    ...(mentions === undefined ? {} : { mentions }),
+    tools,
+  };
+}
+
+function shorten(text: string, most: number): string {
+  const shown = truncate(text, most);
+  return shown.length === text.length ? text : `${shown}… [${text.length} characters]`;
 }

@@ -1,3 +1,4 @@
+import { argumentsSchema, failedCall, ArgumentReader } from './argument-reader.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { TaskInput } from '../../protocol/input.ts';
@@ -6,9 +7,8 @@ import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../prot
 import { foldLog } from '../task/fold-log.ts';
 import { findVisibleTask, visibleTasksNamedIn } from '../delegation/visible-tasks.ts';
 import { resumeChild } from '../delegation/resume-child.ts';
-import { failureDetails } from '../delegation/check-repeated-delegations.ts';
+import { failureDetails } from '../delegation/repeated-delegations.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
-import { ArgumentReader } from './argument-reader.ts';
 
 export interface TaskSendInput {
   readonly to: string;
@@ -40,14 +40,10 @@ export function taskSendTool(engine: EngineContext): Tool<TaskSendInput> {
     waits: () => true,
     description:
       'Send a message to a subagent of yours: a running one reads it before its next step, an ended one goes on with it in the background.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        to: { type: 'string', description: 'task id' },
-        message: { type: 'string' },
-      },
-      required: ['to', 'message'],
-    },
+    inputSchema: argumentsSchema(['to', 'message'], {
+      to: { type: 'string', description: 'task id' },
+      message: { type: 'string' },
+    }),
     parse,
     run: (input, context) => send(engine, input, context),
   };
@@ -70,8 +66,7 @@ async function send(
   const { taskId, callId } = context;
   const caller = requireCaller(engine, context);
   const found = findVisibleTask(caller, running, { field: 'to', reference: to });
-  if (found instanceof MusterError)
-    return { text: `TaskSend: ${found.message}`, error: found.code };
+  if (found instanceof MusterError) return failedCall('TaskSend', found);
   const { id } = found;
   if (found.kind === 'shell') {
     const text = `TaskSend: to: ${id} is a shell and reads no messages`;
@@ -106,11 +101,7 @@ async function send(
     background: true,
   });
   if (resumed instanceof MusterError) {
-    return {
-      text: `TaskSend: ${resumed.message}`,
-      error: resumed.code,
-      ...failureDetails(resumed),
-    };
+    return { ...failedCall('TaskSend', resumed), ...failureDetails(resumed) };
   }
   return resumedOutput(id);
 }

@@ -1,3 +1,4 @@
+import { argumentsSchema, failedCall, ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
@@ -8,7 +9,6 @@ import { waitForEnd } from '../task/running-tasks.ts';
 import { findVisibleTask, type VisibleTask, readTaskState } from '../delegation/visible-tasks.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
-import { ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
 import { readShellForTask } from './read-shell.ts';
 
 export interface TaskStopInput {
@@ -25,11 +25,7 @@ export function taskStopTool(engine: EngineContext): Tool<TaskStopInput> {
     waits: () => true,
     description:
       'Stop a subagent of yours and all below it, or a background shell. What it had found is kept.',
-    inputSchema: {
-      type: 'object',
-      properties: { task_id: { type: 'string' } },
-      required: ['task_id'],
-    },
+    inputSchema: argumentsSchema(['task_id'], { task_id: { type: 'string' } }),
     parse,
     run: (input, context) => stop(engine, input, context),
   };
@@ -44,16 +40,12 @@ function parse(value: JsonValue): ValidationResult<TaskStopInput> {
 
 async function stop(
   engine: EngineContext,
-  input: TaskStopInput,
+  { taskId: reference }: TaskStopInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const caller = requireCaller(engine, context);
-  const found = findVisibleTask(caller, engine.running, {
-    field: 'task_id',
-    reference: input.taskId,
-  });
-  if (found instanceof MusterError)
-    return { text: `TaskStop: ${found.message}`, error: found.code };
+  const found = findVisibleTask(caller, engine.running, { field: 'task_id', reference });
+  if (found instanceof MusterError) return failedCall('TaskStop', found);
   return found.kind === 'shell'
     ? await stopShell(engine, caller, found)
     : await stopTask(engine, { caller, id: found.id, signal: context.signal });
@@ -69,9 +61,7 @@ async function stopTask(
     await waitForEnd(run, signal);
   }
   const state = run?.outcome() ?? readTaskState(engine, id);
-  if (state instanceof MusterError) {
-    return { text: `TaskStop: ${state.message}`, error: state.code };
-  }
+  if (state instanceof MusterError) return failedCall('TaskStop', state);
   const isStopped = run !== undefined && (state.status === 'stopped' || state.status === 'killed');
   const outcome = `Task ${id} ${isStopped ? 'is stopped' : 'had ended before'}.`;
   // The caller asked for the stop, so the error of the stopped task is not one of this call.

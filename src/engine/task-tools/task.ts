@@ -1,3 +1,4 @@
+import { argumentsSchema } from './argument-reader.ts';
 import type { Tool } from '../../protocol/tool.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import { parseTaskArguments, type TaskArguments, DEFAULT_AGENT } from '../task/task-arguments.ts';
@@ -19,31 +20,27 @@ export function taskTool(
     replay: 'keyed',
     waits: () => true,
     description: 'Give a task to a subagent and get its final answer.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        description: { type: 'string', description: 'The task in 3-5 words' },
-        prompt: { type: 'string' },
-        subagent_type: { type: 'string', description: `Agent type; default ${DEFAULT_AGENT}` },
-        model: { type: 'string', description: 'fast, balanced, powerful or provider/model' },
-        run_in_background: {
-          type: 'boolean',
-          description: 'Return at once; you are told when it ends',
-        },
-        resume: {
-          type: 'string',
-          description: 'An ended task of yours: it goes on with `prompt`, its context kept',
-        },
-        max_turns: { type: 'integer', minimum: 1 },
-        output_schema: { type: 'object', description: 'JSON Schema of its answer' },
-        context: {
-          anyOf: [{ type: 'string' }, { type: 'object' }],
-          description:
-            'With `prompt`: inherit (all), summary, last:N (turns), {files:[],results:[ids]}',
-        },
+    inputSchema: argumentsSchema(['prompt'], {
+      description: { type: 'string', description: 'The task in 3-5 words' },
+      prompt: { type: 'string' },
+      subagent_type: { type: 'string', description: `Agent type; default ${DEFAULT_AGENT}` },
+      model: { type: 'string', description: 'fast, balanced, powerful or provider/model' },
+      run_in_background: {
+        type: 'boolean',
+        description: 'Return at once; you are told when it ends',
       },
-      required: ['prompt'],
-    },
+      resume: {
+        type: 'string',
+        description: 'An ended task of yours: it goes on with `prompt`, its context kept',
+      },
+      max_turns: { type: 'integer', minimum: 1 },
+      output_schema: { type: 'object', description: 'JSON Schema of its answer' },
+      context: {
+        anyOf: [{ type: 'string' }, { type: 'object' }],
+        description:
+          'With `prompt`: inherit (all), summary, last:N (turns), {files:[],results:[ids]}',
+      },
+    }),
     parse: parseTaskArguments,
     describe: (input) => {
       const [agent, ...agentWords] = agentNamesOf(input);

@@ -53,7 +53,7 @@ export class Cancellation {
     return this.signal.reason === PARKED;
   }
 
-  /** Ends what the task does now; the task goes on. Does nothing for a task that is no conversation. */
+  /** Ends the present step of a conversation, which then continues. Does nothing for a subagent's task. */
   interruptTurn(order: StopOrder): void {
     if (this.parts.isInterruptible) this.turn.abort(order);
   }
@@ -72,7 +72,7 @@ export class Cancellation {
     this.hasKilled = false;
   }
 
-  /** Records that a process did not stop when told and was killed, so that the task's end says so. */
+  /** Records that a process did not stop when asked and was killed, so that the end of the task says so. */
   recordKill(): void {
     this.hasKilled = true;
   }

@@ -16,7 +16,7 @@ import type { TaskStore } from '../../store/task-store.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import type { Inbox } from './inbox.ts';
 import type { MemorySource } from '../memory/memory-source.ts';
-import type { EngineSettings } from '../limits/engine-settings.ts';
+import type { EngineSettings } from '../limits/configured-limits.ts';
 import type { ContextSource } from '../../protocol/project-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';

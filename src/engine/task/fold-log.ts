@@ -79,8 +79,6 @@ function withoutBeginning(
 ): MusterError {
   const path = store.logPath(id);
   const where = path === null ? '' : ` (${path}:${problems[0]?.line ?? 1})`;
-  return new MusterError(
-    'NOT_FOUND',
-    `task ${id} cannot be used: its specification (task.created) is missing or damaged in its log${where}`,
-  );
+  const message = `task ${id} cannot be used: its specification (task.created) is missing or damaged in its log${where}`;
+  return new MusterError('NOT_FOUND', message);
 }

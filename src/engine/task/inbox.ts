@@ -1,8 +1,8 @@
-import { deferred, onAbort, type Deferred } from '../../base/async.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { rejectOnAbort, deferred, type Deferred } from '../../base/async.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isMeantBy, type GrantScope, type OnAsk, type Question } from '../../protocol/question.ts';
-import type { ModeGrantStore, StandingRules } from './user-approvals.ts';
-import type { Rights } from '../../protocol/permission.ts';
+import type { Rights, PermissionRule, ModeGrant } from '../../protocol/permission.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
@@ -21,7 +21,7 @@ interface AnswerLog {
 }
 
 /** The settings of an inbox. */
-export interface InboxOptions {
+interface InboxOptions {
   readonly onAsk: OnAsk;
   /** The store of permanent rules; null when rules are given only to single tasks. */
   readonly standing: StandingRules | null;
@@ -30,7 +30,7 @@ export interface InboxOptions {
 }
 
 /** A task that asks a question. */
-export interface Asker extends AnswerWriter {
+interface Asker extends AnswerWriter {
   /** Aborts when the turn that asks is interrupted or the task is stopped. */
   readonly cancellation: { readonly turnSignal: AbortSignal };
   readonly state: TaskState;
@@ -45,7 +45,7 @@ export interface WaitingQuestion {
 }
 
 /** An unanswered question and the task that asks it. */
-export interface QuestionWithAsker {
+interface QuestionWithAsker {
   readonly asker: Asker;
   readonly question: Question;
 }
@@ -95,16 +95,10 @@ export class Inbox {
   async wait(asker: Asker, question: Question): Promise<void> {
     const changed = deferred<void>();
     const { turnSignal } = asker.cancellation;
-    const forget = onAbort(turnSignal, () => changed.reject(turnSignal.reason));
     // The entry stays while the caller decides again, so that the question can be answered meanwhile.
     this.waiting.set(question.id, { asker, question, changed });
     this.notifyListeners();
-    try {
-      await changed.promise;
-    } finally {
-      forget();
-      this.notifyListeners();
-    }
+    await rejectOnAbort(changed.promise, turnSignal).finally(() => this.notifyListeners());
   }
 
   /** Lets all waiting callers decide again, after rights have changed. */
@@ -136,10 +130,8 @@ export class Inbox {
     }
     if (second === undefined) return first[1];
     const ids = matches.map(([id]) => id).join(', ');
-    throw new MusterError(
-      'INVALID_PARAM',
-      `${prefix} is the beginning of several questions: ${ids}`,
-    );
+    const message = `${prefix} is the beginning of several questions: ${ids}`;
+    throw new MusterError('INVALID_PARAM', message);
   }
 
   private notifyListeners(): void {
@@ -155,4 +147,51 @@ export function isWaiting({ asker, question }: QuestionWithAsker): boolean {
     asked.answer === null &&
     !asker.cancellation.turnSignal.aborted
   );
+}
+
+/** The rules that the user has allowed permanently, in one project or everywhere. */
+export interface StandingRules {
+  /**
+   * Returns the rules for tasks that work in this directory (absolute, real), or without a directory (null).
+   * Returned arrays never change.
+   */
+  rules(directory: string | null): readonly PermissionRule[];
+  /** Stores a rule, which applies from now on. Throws MusterError when it can't be stored; then it does not apply. */
+  add(rule: PermissionRule, target: StandingRuleScope): void;
+}
+
+/** The scope of a permanent rule. */
+
+interface StandingRuleScope {
+  readonly scope: Exclude<GrantScope, 'task'>;
+  /** The working directory of the task that asked. */
+  readonly directory: string | null;
+}
+
+/** Returns a task's first root. Its recorded directory is not trusted, since an imported log may name any. */
+export function workingDirectory({ roots }: Pick<Rights, 'roots'>): string | null {
+  return roots[0] ?? null;
+}
+
+/** The modes that the user grants to agents outside of the logs of tasks. */
+export interface ModeGrantStore {
+  /** Returns the grants in files, variables and flags, and those that the user gave for every conversation. */
+  inForce(): readonly ModeGrant[];
+  /**
+   * Stores a grant for every conversation, which applies from now on, and returns it as stored. Throws MusterError
+   * when it can't be stored; then it does not apply.
+   */
+  add(grant: ModeGrant): ModeGrant;
+}
+
+/** Returns the events that record grants by flags in a conversation, so that they also apply when it is resumed. */
+export function flagGrantEvents(
+  store: ModeGrantStore | null,
+  recorded: readonly { readonly grant: ModeGrant }[] = [],
+): readonly EventBody[] {
+  const flags = store?.inForce().filter(({ source }) => source.kind === 'flag') ?? [];
+  const fresh = flags.filter(
+    (flag) => !recorded.some(({ grant }) => isDeepStrictEqual(grant, flag)),
+  );
+  return fresh.map((grant) => ({ type: 'mode.granted', grant, scope: 'task', by: 'user' }));
 }

@@ -1,5 +1,5 @@
+import { rejectOnAbort } from '../../base/async.ts';
 import type { TaskRun } from './task-run.ts';
-import { deferred, onAbort } from '../../base/async.ts';
 
 /** The tasks that run in this process. A task is removed when its end is recorded. */
 export class RunningTasks {
@@ -23,8 +23,6 @@ export class RunningTasks {
  * Resolves when a task has ended. Rejects with the signal's reason as soon as that aborts; otherwise tasks that
  * wait for each other's end could not be stopped.
  */
-export async function waitForEnd(run: TaskRun, signal: AbortSignal): Promise<void> {
-  const aborted = deferred<never>();
-  const forget = onAbort(signal, () => aborted.reject(signal.reason));
-  await Promise.race([run.end.written, aborted.promise]).finally(forget);
+export function waitForEnd(run: TaskRun, signal: AbortSignal): Promise<void> {
+  return rejectOnAbort(run.end.written, signal);
 }

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../base/errors.ts';
 import type { StoppedBy } from '../../protocol/end-reason.ts';
+import { newId } from '../../base/ids.ts';
 
 /**
  * An order to stop a task, used as the reason of its abort signal. By `limit` the task ends as `partial`, else
@@ -37,4 +38,20 @@ export function readStopOrder(signal: AbortSignal): StopOrder {
 /** Returns true when an abort reason is a stop order. */
 export function isStopOrder(value: unknown): value is StopOrder {
   return typeof value === 'object' && value !== null && 'by' in value && 'reason' in value;
+}
+
+/** The prefix of the ids of notices about an interruption. */
+const NOTICE = 'interrupted-';
+
+/** Creates the id of a notice about an interruption. */
+export function newInterruptionId(): string {
+  return `${NOTICE}${newId()}`;
+}
+
+/**
+ * Returns true for the id of a notice about an interruption. Such a notice is still delivered when a task is
+ * resumed after its end, since it says why calls were cut off.
+ */
+export function isInterruptionNotice(id: string): boolean {
+  return id.startsWith(NOTICE);
 }

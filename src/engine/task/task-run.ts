@@ -1,4 +1,4 @@
-import { deferred, onAbort } from '../../base/async.ts';
+import { rejectOnAbort, deferred } from '../../base/async.ts';
 import { errorInfo, type ErrorInfo } from '../../base/errors.ts';
 import type { AttachmentDetails } from '../../protocol/attachment.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
@@ -12,10 +12,8 @@ import type { TaskEnding } from './endings.ts';
 import type { MeasuredRequest } from '../limits/estimate.ts';
 import { createFileMemory } from './shared-files.ts';
 import type { Journal } from './journal.ts';
-import { stopOrder, type StopOrder, childStopOrder } from './stop-order.ts';
-import { TaskSlot } from './task-slot.ts';
-import type { TaskTree } from './task-tree.ts';
-import { newInterruptionId } from './interruption-notice.ts';
+import { stopOrder, type StopOrder, childStopOrder, newInterruptionId } from './stop-order.ts';
+import { TaskSlot, type TaskTree } from './task-tree.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { TaskPermissions } from './task-permissions.ts';
 import { Cancellation } from './cancellation.ts';
@@ -177,13 +175,10 @@ export class TaskRun {
     this.shells.abortAll();
   }
 
-  /** Ends what a conversation does now, with the children that it waits for. Background work goes on. */
+  /** Ends what a conversation does now, with the children that it waits for. Background work continues. */
   interrupt(order: StopOrder): void {
-    this.journal.record({
-      type: 'turn.interrupted',
-      input: newInterruptionId(),
-      because: order.reason,
-    });
+    const because = order.reason;
+    this.journal.record({ type: 'turn.interrupted', input: newInterruptionId(), because });
     this.cancellation.interruptTurn(order);
     this.children.stopForeground(order);
   }
@@ -199,7 +194,7 @@ export class TaskRun {
     this.cancellation.park();
   }
 
-  /** Stops everything that the task has started, and waits for it: nothing may go on, and cost, without it. */
+  /** Stops everything that the task has started and waits for it, since nothing may run and cost money without the task. */
   async stopOwnedWork(because: string): Promise<void> {
     this.children.stopAll(stopOrder('parent', because));
     this.shells.abortAll();
@@ -207,7 +202,7 @@ export class TaskRun {
     await this.shells.stopAll();
   }
 
-  /** Lets the task go on in the background: the call that waits for it returns. */
+  /** Moves the task to the background: the call that waits for it returns. */
   detach(because: string): void {
     const child = this.parent?.state.children.get(this.spec.id);
     if (child === undefined || child.background || child.status !== null) return;
@@ -279,33 +274,21 @@ export class ChildRuns {
 
 /** Tracks the end of a task from the decision to the record in its log. */
 class EndTracker {
-  /** Resolves once the end is in the log, or is known not to get there. */
-  readonly written: Promise<void>;
   private readonly finished = deferred<void>();
-  private decided = false;
-  private unwritten: EndReason | null = null;
+  /** Resolves once the end is in the log, or is known not to get there. */
+  readonly written = this.finished.promise;
+  /** True when the loop has decided how the task ends: no request follows that could hold a new message. */
+  isDecided = false;
+  /** The end that could not be written to the log; null when there is none. */
+  lost: EndReason | null = null;
 
-  constructor() {
-    this.written = this.finished.promise;
-  }
-
-  /** Notes that the loop has decided how the task ends: no request follows that could hold a new message. */
   decide(): void {
-    this.decided = true;
+    this.isDecided = true;
   }
 
-  get isDecided(): boolean {
-    return this.decided;
-  }
-
-  /** Notes that the log did not take the end, so that the parent is still told why. */
+  /** Notes that the end could not be written to the log, so that the parent still gets the reason. */
   recordLoss(error: ErrorInfo): void {
-    this.unwritten = { status: 'failed', error, because: error.message, by: null };
-  }
-
-  /** The end that the log did not take; null when there is none. */
-  get lost(): EndReason | null {
-    return this.unwritten;
+    this.lost = { status: 'failed', error, because: error.message, by: null };
   }
 
   /** Resolves `written`. */
@@ -345,8 +328,7 @@ export class Mailbox {
     const { signal } = this.parts;
     const waiting = deferred<void>();
     this.waiting = waiting;
-    const forget = onAbort(signal, () => waiting.reject(signal.reason));
-    await waiting.promise.finally(forget);
+    await rejectOnAbort(waiting.promise, signal);
   }
 }
 

@@ -1,17 +1,14 @@
 import { Budget } from '../limits/budget.ts';
-import { treeCaps } from '../limits/configured-limits.ts';
-import { CommandQueue } from '../limits/command-queue.ts';
+import { treeCaps, type EngineSettings } from '../limits/configured-limits.ts';
+import { CommandQueue, Slots, TaskAdmission, type Slot } from '../limits/slots.ts';
 import type { EngineDeps } from './deps.ts';
 import { FileVersions, FileLocks } from './shared-files.ts';
 import type { ModeToGrant } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
 import type { Inbox, WaitingQuestion } from './inbox.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
-import { Slots } from '../limits/slots.ts';
-import { IdleDetector } from '../limits/idle-detector.ts';
-import { TaskAdmission } from '../limits/admission.ts';
 import { PromptCacheWarmUp } from '../limits/prompt-cache-warm-up.ts';
-import type { EngineSettings } from '../limits/engine-settings.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
 
 export interface TaskTreeParts extends Pick<EngineDeps, 'clock' | 'deadlines' | 'availableMemory'> {
   readonly settings: EngineSettings;
@@ -148,7 +145,122 @@ export interface SummaryText {
 }
 
 /**
- * The summaries by conversation. Null: the task that requested it was stopped or had no budget, and the next task
- * requests it again.
+ * The summaries by conversation. A summary is null if the task that requested it was stopped or had no budget; then
+ * the next task requests it again.
  */
-export type SharedSummaries = Map<string, Promise<SummaryText | null>>;
+type SharedSummaries = Map<string, Promise<SummaryText | null>>;
+
+interface IdleDetectorOptions {
+  /** Returns whether a question waits for which an idle tree should be parked. */
+  hasOpenQuestion(): boolean;
+  /** Called when nothing is at work and nothing will start by itself. */
+  onIdle(): void;
+}
+
+/**
+ * Counts the work in progress in a tree, to notice when all of it waits for a person. A wait that ends by
+ * itself (a timer, a command, a model's answer) counts as work. A wait that only another task or a person can
+ * end does not.
+ */
+export class IdleDetector {
+  private readonly options: IdleDetectorOptions;
+  private atWork = 0;
+  private isCheckPending = false;
+
+  constructor(options: IdleDetectorOptions) {
+    this.options = options;
+  }
+
+  /** Counts `work` as in progress until it settles. */
+  async trackWork<T>(work: () => Promise<T>): Promise<T> {
+    this.atWork += 1;
+    try {
+      return await work();
+    } finally {
+      this.endWork();
+    }
+  }
+
+  /** Runs a wait inside of work, which does not count until the wait settles. The wait starts first. */
+  async trackWait<T>(wait: () => Promise<T>): Promise<T> {
+    const ended = wait();
+    this.endWork();
+    try {
+      return await ended;
+    } finally {
+      this.atWork += 1;
+    }
+  }
+
+  /**
+   * Ends one unit of work. The check for idleness is deferred until everything that follows from this end has
+   * run, since the end of a child wakes its parent only then.
+   */
+  private endWork(): void {
+    this.atWork -= 1;
+    if (this.atWork > 0 || this.isCheckPending || !this.options.hasOpenQuestion()) return;
+    this.isCheckPending = true;
+    setImmediate(() => {
+      this.isCheckPending = false;
+      if (this.atWork === 0 && this.options.hasOpenQuestion()) this.options.onIdle();
+    });
+  }
+}
+
+interface TaskSlotParts {
+  readonly tree: Pick<TaskTree, 'slots' | 'admission'>;
+  readonly signal: AbortSignal;
+  /** True when the task was at work before, so that it does not count as new. */
+  readonly hadSlot: boolean;
+  readonly record: (...events: readonly EventBody[]) => void;
+}
+
+/** The slot of one task, which it holds while it works, and not while it waits for other tasks. */
+export class TaskSlot {
+  private readonly parts: TaskSlotParts;
+  private slot: Slot | null = null;
+  private taking: Promise<void> | null = null;
+  private hadSlot: boolean;
+
+  constructor(parts: TaskSlotParts) {
+    this.parts = parts;
+    this.hadSlot = parts.hadSlot;
+  }
+
+  /** Takes the slot if it is not held. Several callers may wait for it. Rejects when the signal aborts. */
+  async take(): Promise<void> {
+    if (this.slot !== null) return;
+    this.taking ??= this.acquire().finally(() => {
+      this.taking = null;
+    });
+    await this.taking;
+  }
+
+  release(): void {
+    this.slot?.release();
+    this.slot = null;
+  }
+
+  private async acquire(): Promise<void> {
+    const { tree, signal } = this.parts;
+    signal.throwIfAborted();
+    // A free slot is taken in the same step, so that the next task sees that this one is at work.
+    const slot = tree.slots.takeFree() ?? (await this.queue());
+    const because = this.hadSlot ? null : tree.admission.findWaitReason();
+    this.slot = because === null ? slot : await this.startLater(slot, because);
+    this.hadSlot = true;
+  }
+
+  private queue(): Promise<Slot> {
+    return this.parts.tree.slots.acquire(this.parts.signal, { resuming: this.hadSlot });
+  }
+
+  private async startLater(slot: Slot, because: string): Promise<Slot> {
+    const { tree, signal, record } = this.parts;
+    slot.release();
+    const message = `it waits to start for ${because}`;
+    record({ type: 'task.held', because }, { type: 'warning', message });
+    await tree.admission.wait(signal);
+    return this.queue();
+  }
+}

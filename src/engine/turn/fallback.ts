@@ -8,7 +8,7 @@ import {
 } from '../../protocol/model.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { checkMaxWait, estimateRateLimitWait } from './rate-limit-wait.ts';
+import { checkMaxWait, estimateRateLimitWait } from './retry.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
@@ -55,7 +55,8 @@ function chooseFallbackModel(
   fallbacks: readonly ResolvedModel[],
   failure: ModelFailure,
 ): ResolvedModel | null {
-  if (activation.lastTurn || interrupted !== null || !canDependOnModel(failure)) return null;
+  if (activation.lastTurn || interrupted !== null || !FAILURES_OF_MODELS.has(failure.kind))
+    return null;
   // The failed request then went to the parent's model.
   if (isSummaryTransferDue(conversation)) return null;
   const failed = new Set([spec.model, ...activation.failedModels].map(modelName));
@@ -79,31 +80,19 @@ function listFallbacks({ models }: Pick<EngineDeps, 'models'>, { spec }: Pick<Ta
   return models.fallbacks?.(spec.model, spec.agent) ?? [];
 }
 
-/** Says whether another model could do better. A fault of the request or of a key would stay. */
-function canDependOnModel({ kind }: ModelFailure): boolean {
-  switch (kind) {
-    case 'connect':
-    case 'overloaded':
-    case 'server':
-    case 'timeout':
-    case 'malformed':
-    case 'not_found':
-    case 'rate_limit':
-      return true;
-    case 'auth':
-    case 'bad_request':
-    case 'context_overflow':
-    case 'too_large':
-    case 'cancelled':
-      return false;
-    default:
-      kind satisfies never;
-      return false;
-  }
-}
+/** The failures that another model may not have. A fault of the request or of a key would stay. */
+const FAILURES_OF_MODELS: ReadonlySet<ModelFailure['kind']> = new Set([
+  'connect',
+  'overloaded',
+  'server',
+  'timeout',
+  'malformed',
+  'not_found',
+  'rate_limit',
+]);
 
 /**
- * Decides whether a failure is worth no more waiting where another model could go on: the provider asks for more
+ * Decides whether a failure is not worth waiting for if another model could continue: the provider asks for more
  * than a minute, or has limited the rate of the same request more often in a row than it is tried again.
  *
  * @param inARow rate-limit answers to the same request, one after another, this one counted
@@ -121,7 +110,7 @@ function asksForLongWait({ retryAfterMs = 0 }: ModelFailure): boolean {
 
 /**
  * Returns the failure of a request that is held back by a rate limit which other requests met, if another model
- * could continue meanwhile or the wait is longer than the maximum. Null: the request waits.
+ * could continue meanwhile or the wait is longer than the maximum. Returns null if the request is to wait.
  */
 export function findHeldRequestFailure(
   deps: Pick<EngineDeps, 'models' | 'clock' | 'settings'>,

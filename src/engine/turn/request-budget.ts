@@ -1,4 +1,6 @@
+import type { Message } from '../../protocol/message.ts';
 import {
+  type RequestPrefix,
   modelName,
   paidTokens,
   type ModelDetails,
@@ -7,6 +9,14 @@ import {
   type ModelRequest,
   type Usage,
 } from '../../protocol/model.ts';
+import {
+  firstRequest,
+  estimateInput,
+  inputToReserve,
+  type NextRequest,
+  estimateRequestNeed,
+  minimumExpense,
+} from '../limits/estimate.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import {
@@ -17,17 +27,9 @@ import {
   type RequestNeed,
   type Reservation,
 } from '../limits/budget.ts';
-import {
-  estimateInput,
-  inputToReserve,
-  type NextRequest,
-  estimateRequestNeed,
-  minimumExpense,
-} from '../limits/estimate.ts';
 import type { OutputDemand } from '../limits/output-cap.ts';
-import { getRequestBase } from './request.ts';
+import { getRequestBase, type BudgetShortfall, type ModelAnswer } from './request.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { BudgetShortfall, ModelAnswer } from './turn-outcome.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { computeCostUsd, describePriceSource } from '../../model/catalogue/cost.ts';
 import type { EstimatedUsage } from '../../protocol/used.ts';
@@ -98,23 +100,17 @@ export class RequestBudget {
   async reserve(): Promise<BudgetShortfall | null> {
     const { run, need } = this;
     this.release();
+    const { turnSignal } = run.cancellation;
     const giveSlot = () => run.slot.release();
-    if (need === null) {
-      const reserved = await run.budget.reserve(
-        this.least(),
-        run.cancellation.turnSignal,
-        giveSlot,
-      );
-      if (!reserved.ok) return { hit: reserved.hit, fitsLowered: false };
-      this.sentWith ??= { cap: null };
-      this.reservation = reserved.reservation;
-      return null;
-    }
-    const asked = this.sentWith === undefined ? need : repeatNeed(need, this.sentWith.cap);
-    const reserved = await run.budget.reserveRequest(asked, run.cancellation.turnSignal, giveSlot);
+    const asked =
+      need === null || this.sentWith === undefined ? need : repeatNeed(need, this.sentWith.cap);
+    const reserved =
+      asked === null
+        ? await run.budget.reserve(this.least(), turnSignal, giveSlot)
+        : await run.budget.reserveRequest(asked, turnSignal, giveSlot);
     if (!reserved.ok) {
-      const fitsLowered =
-        asked !== need && run.budget.findExceededCap(minimumExpense(need)) === null;
+      const mayLower = need !== null && asked !== need;
+      const fitsLowered = mayLower && run.budget.findExceededCap(minimumExpense(need)) === null;
       return { hit: reserved.hit, fitsLowered };
     }
     this.sentWith ??= { cap: reserved.outputCap };
@@ -171,6 +167,26 @@ export function findUnpricedCap(
   const cap = budget.costCap;
   if (cap === null || price !== null) return null;
   return { ...cap, unpriced: modelName(model) };
+}
+
+/** The first request of a task, as it is known before the task is created. */
+interface FirstRequest {
+  readonly model: ResolvedModel;
+  readonly details: ModelDetails;
+  readonly prefix: RequestPrefix;
+  /** The messages before the prompt. Default: none. */
+  readonly messages?: readonly Message[];
+  readonly prompt: string;
+}
+
+/** Returns the limit that leaves no room for the first request of a new task; null if there is none. */
+export function findFirstRequestHit(
+  budget: Budget,
+  { model, details, prefix, messages = [], prompt }: FirstRequest,
+): LimitHit | null {
+  const input = estimateInput({ ...firstRequest(prompt), messages: [...messages] }, prefix);
+  const expense = minimumExpense(estimateRequestNeed(inputToReserve(input, null), details));
+  return findUnpricedCap(budget, model, details) ?? budget.findExceededCap(expense);
 }
 
 /** The usage and cost of an answer, as its event holds them. */

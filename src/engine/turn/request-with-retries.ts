@@ -1,23 +1,29 @@
+import { definedFields } from '../../base/defined-fields.ts';
 import { NO_USAGE } from '../../protocol/model.ts';
 import {
   type ModelAnswer,
   lowerCapFailure,
   type BudgetShortfall,
   type TurnOutcome,
-} from './turn-outcome.ts';
+  type StartedTurn,
+} from './request.ts';
 import {
   computeAnswerCost,
   failedAnswerCost,
   type AnswerCost,
   type RequestBudget,
 } from './request-budget.ts';
-import type { StartedTurn } from './request.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { canFallBack, isLongRateLimit } from './fallback.ts';
 import { streamResponse } from './stream-response.ts';
-import { decideRetry, NO_FAILURES, addRetryLimit } from './retry.ts';
+import {
+  decideRetry,
+  NO_FAILURES,
+  addRetryLimit,
+  findRequestedWait,
+  checkMaxWait,
+} from './retry.ts';
 import { sleep } from '../../base/deadlines.ts';
-import { findRequestedWait, checkMaxWait } from './rate-limit-wait.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
 /** An answer that ended normally, with its cost and duration. */
@@ -46,6 +52,8 @@ export async function requestWithRetries(
 ): Promise<TurnOutcome> {
   const { journal } = run;
   const { turn, request } = begun;
+  const { settings } = deps;
+  const { retries: maxRetries, silentRetries } = settings;
   let retries = NO_FAILURES;
   let rateLimits = 0;
   let requestedMs = 0;
@@ -59,13 +67,12 @@ export async function requestWithRetries(
       return { kind: 'answered' };
     }
     requestBudget.settleFailure(cost);
-    const { failure } = answer;
-    const { repairs } = answer;
-    const used = { ...failedAnswerCost(cost), ...(repairs === undefined ? {} : { repairs }) };
+    const { failure, repairs } = answer;
+    const used = { ...failedAnswerCost(cost), ...definedFields({ repairs }) };
     const cut = toPartialText(answer);
     const decision = decideRetry(failure, retries, {
-      retries: deps.settings.retries,
-      silentRetries: deps.settings.silentRetries,
+      retries: maxRetries,
+      silentRetries,
       treeRetries: run.tree.remainingRetries,
       random: Math.random(),
     });
@@ -73,10 +80,10 @@ export async function requestWithRetries(
     rateLimits = isLimited ? rateLimits + 1 : 0;
     const requested = findRequestedWait(failure, rateLimits);
     requestedMs = requested === null ? 0 : requestedMs + requested;
-    const limit = { totalMs: requestedMs, maxMs: deps.settings.maxWaitMs, now: deps.clock.now() };
+    const limit = { totalMs: requestedMs, maxMs: settings.maxWaitMs, now: deps.clock.now() };
     const tooLong = failure.retryable ? checkMaxWait(failure, limit) : null;
     const isAbandoned =
-      isLongRateLimit(failure, { inARow: rateLimits, retries: deps.settings.retries }) &&
+      isLongRateLimit(failure, { inARow: rateLimits, retries: maxRetries }) &&
       canFallBack(deps, run, failure);
     if (run.cancellation.turnSignal.aborted) {
       journal.record({ type: 'turn.failed', turn, failure, ...cut, ...used });
@@ -93,11 +100,8 @@ export async function requestWithRetries(
     }
     if (!decision.retry || isAbandoned || tooLong !== null) {
       const spent = decision.retry ? null : decision.spent;
-      const last = addRetryLimit(tooLong ?? failure, {
-        spent,
-        tries: attempt,
-        limits: deps.settings,
-      });
+      const tries = { spent, tries: attempt, limits: settings };
+      const last = addRetryLimit(tooLong ?? failure, tries);
       journal.record({ type: 'turn.failed', turn, failure: last, ...cut, ...used });
       return { kind: 'failed', failure: last };
     }

@@ -1,14 +1,15 @@
 import { plural } from '../../base/text.ts';
 import type { ModelFailure } from '../../protocol/model.ts';
+import { formatClockTime, formatLocalDay } from '../../base/local-time.ts';
 
-export interface RetryState {
+interface RetryState {
   /** Failed tries of this request, without those that met a rate limit. */
   readonly failures: number;
   /** Failed tries that a server accepted and then left without an answer. */
   readonly silences: number;
 }
 
-export type RetryDecision =
+type RetryDecision =
   | { readonly retry: true; readonly waitMs: number; readonly next: RetryState }
   /** `spent`: the limit on retries that is reached; null if such a failure is never retried. */
   | { readonly retry: false; readonly spent: RetryLimit | null };
@@ -17,9 +18,9 @@ export type RetryDecision =
  * The limit on retries that is reached: `request`: the tries of one request; `silent`: the tries after a
  * silence; `tree`: the tries of the full task tree.
  */
-export type RetryLimit = 'request' | 'silent' | 'tree';
+type RetryLimit = 'request' | 'silent' | 'tree';
 
-export interface RetryOptions {
+interface RetryOptions {
   /** Tries of one request after the first. */
   readonly retries: number;
   /** The most of those that follow a silence: each waits for the full time limit once more. */
@@ -97,4 +98,68 @@ interface RetriesUsed {
 function computeBackoff(step: number, random: number): number {
   const most = Math.min(FIRST_WAIT_MS * 2 ** step, MAX_WAIT_MS);
   return Math.max(MIN_WAIT_MS, most * random);
+}
+
+/**
+ * Estimates how long to wait for a rate limit: as the server asks, or else longer each time.
+ *
+ * @param inARow rate-limit answers to the same request, one after another, this one counted
+ */
+export function estimateRateLimitWait({ retryAfterMs }: ModelFailure, inARow: number): number {
+  return retryAfterMs ?? Math.min(FIRST_WAIT_MS * 2 ** (inARow - 1), MAX_WAIT_MS);
+}
+
+/**
+ * Returns how long the next try of a request has to wait because of its provider: as the server states, or as
+ * rate limits without a stated time are waited for. Returns null if the provider asks for no wait.
+ *
+ * @param inARow rate-limit answers to the same request, one after another, this one counted
+ */
+export function findRequestedWait(failure: ModelFailure, inARow: number): number | null {
+  return failure.kind === 'rate_limit'
+    ? estimateRateLimitWait(failure, inARow)
+    : (failure.retryAfterMs ?? null);
+}
+
+interface ProviderWait {
+  /** The sum of the waits that the provider has asked for before this request, including this one. */
+  readonly totalMs: number;
+  /** `provider.max_wait_seconds`; 0: no limit. */
+  readonly maxMs: number;
+  /** The present time in milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Returns the failure of a request whose provider asks for a longer wait than is allowed; null: it is waited for.
+ */
+export function checkMaxWait(
+  failure: ModelFailure,
+  { totalMs, maxMs, now }: ProviderWait,
+): ModelFailure | null {
+  if (maxMs === 0 || totalMs <= maxMs) return null;
+  const limit = `the limit provider.max_wait_seconds = ${maxMs / 1000}`;
+  const { message, retryAfterMs } = failure;
+  const because =
+    retryAfterMs === undefined
+      ? `it was waited for ${durationText(totalMs)}, longer than ${limit}; try again later`
+      : `try again at ${momentText(now + retryAfterMs)}, in ${durationText(retryAfterMs)}: that is ${retryAfterMs > maxMs ? '' : 'in all '}longer than ${limit}`;
+  return { ...failure, message: `${message} (${because})` };
+}
+
+function momentText(ms: number): string {
+  return `${formatLocalDay(ms)} ${formatClockTime(ms)}`;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+function durationText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (ms < 2 * MINUTE_MS) return `${seconds} s`;
+  const minutes = Math.ceil(ms / MINUTE_MS);
+  if (ms < 2 * HOUR_MS) return `${minutes} min`;
+  return minutes % 60 === 0
+    ? `${minutes / 60} h`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

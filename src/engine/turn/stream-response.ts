@@ -9,8 +9,7 @@ import {
   type ModelDetails,
 } from '../../protocol/model.ts';
 import type { TaskSignal } from '../../protocol/signal.ts';
-import type { ModelAnswer, FinalPart } from './turn-outcome.ts';
-import { type StartedTurn, digestAddedParts } from './request.ts';
+import { type ModelAnswer, type FinalPart, type StartedTurn, digestAddedParts } from './request.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { limitMessage } from '../limits/limit-message.ts';
 import { findHeldRequestFailure } from './fallback.ts';
@@ -76,17 +75,15 @@ async function streamOnce(
         if (prevented !== null) return prevented;
         break;
       }
-      case 'accepted':
+      case 'accepted': {
+        const added = digestAddedParts(request.messages);
         streamed.markAccepted();
         lead?.accepted();
-        run.journal.record({
-          type: 'turn.accepted',
-          turn,
-          added: digestAddedParts(request.messages),
-        });
+        run.journal.record({ type: 'turn.accepted', turn, added });
         // Loads the model details while the answer streams; they are needed when it has ended.
         void deps.models.details(request.model);
         break;
+      }
       case 'text_delta':
       case 'reasoning_delta':
       case 'tool_call_started':

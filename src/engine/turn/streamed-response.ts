@@ -1,8 +1,17 @@
 import { toolCalls } from '../../protocol/message.ts';
-import type { ModelRequest, ProgressPart, Usage } from '../../protocol/model.ts';
-import type { FinalPart } from './turn-outcome.ts';
+import {
+  type ModelRequest,
+  type ProgressPart,
+  type Usage,
+  NO_USAGE,
+} from '../../protocol/model.ts';
+import { type FinalPart, getRequestBase } from './request.ts';
 import { estimatePrompt, estimateTokensByLength } from '../limits/estimate.ts';
 import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
+import { computeAnswerCost, failedAnswerCost, answerExpense } from './request-budget.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { summaryMessages } from '../../protocol/state/compaction.ts';
+import type { TaskRun } from '../task/task-run.ts';
 
 /** The most UTF-16 units that are kept of an answer that broke off, so that its log line stays small. */
 const MAX_KEPT_LENGTH = 65_536;
@@ -74,4 +83,43 @@ class PartialText {
     if (this.length === 0) return 0;
     return (estimateTokensUnrounded(this.kept) * this.length) / this.kept.length;
   }
+}
+
+/**
+ * Books the usage of a response that was streaming when its process died: the provider charges for it. Its
+ * length is unknown, so only its prompt is estimated.
+ */
+export async function bookAbandonedResponse(deps: EngineDeps, run: TaskRun): Promise<void> {
+  const { journal, state } = run;
+  if (state.openTurn?.accepted !== true) return;
+  const { turn } = state.openTurn;
+  const { model, prefix } = getRequestBase(run);
+  const streamed = new StreamedResponse();
+  streamed.markAccepted();
+  const failure = {
+    kind: 'cancelled',
+    message: 'the process that asked ended before the answer did',
+    retryable: true,
+  } as const;
+  const { conversation } = state;
+  const messages = summaryMessages(conversation) ?? conversation.messages;
+  const failed = { type: 'failed', failure } as const;
+  const estimated = streamed.estimate({ prefix, messages }, failed);
+  const answer = { ...failed, ...(estimated === null ? {} : { estimated }) };
+  const cost = await computeAnswerCost(deps, { model }, answer);
+  run.cancellation.turnSignal.throwIfAborted();
+  run.budget.addEarlierUse(answerExpense(cost));
+  const used = failedAnswerCost(cost);
+  journal.record({ type: 'turn.retried', turn, attempt: 0, failure, waitMs: 0, ...used });
+}
+
+/** Ends the turn whose request was open when its process died, and books its usage. */
+export async function closeTurn(
+  deps: EngineDeps,
+  run: TaskRun,
+  { turn, because }: { readonly turn: number; readonly because: string },
+): Promise<void> {
+  await bookAbandonedResponse(deps, run);
+  const failure = { kind: 'cancelled', message: because, retryable: false } as const;
+  run.journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
 }

@@ -1,20 +1,34 @@
-import { findDueNotices } from '../limits/budget-notices.ts';
 import { requestWithRetries, type FinishedAnswer } from './request-with-retries.ts';
-import { lowerCapFailure, type BudgetShortfall, type TurnOutcome } from './turn-outcome.ts';
-import { startTurn, type StartedTurn, type ToolChoice } from './request.ts';
-import { capsInUse, queueNewDate } from './turn-notices.ts';
+import {
+  lowerCapFailure,
+  type BudgetShortfall,
+  type TurnOutcome,
+  startTurn,
+  type StartedTurn,
+  type ToolChoice,
+} from './request.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { bookAbandonedResponse } from './abandoned-response.ts';
+import { bookAbandonedResponse } from './streamed-response.ts';
 import { createNotice } from '../../protocol/notice-text.ts';
 import { RequestBudget, findUnpricedCap } from './request-budget.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { Mention } from '../../protocol/state/conversation.ts';
-import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../protocol/message.ts';
+import {
+  toolCalls,
+  type AssistantMessage,
+  type ToolCallPart,
+  type Message,
+} from '../../protocol/message.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { describePrompt } from '../prompt/prompt.ts';
 import { lookUpAgent } from '../../agents/find-agent.ts';
 import { DEFAULT_AGENT, parseTaskArguments } from '../task/task-arguments.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
+import type { Cap } from '../limits/budget.ts';
+import { formatLocalDay } from '../../base/local-time.ts';
+import { roundAmount } from '../limits/limit-message.ts';
 
 /**
  * Runs one turn: one model request and its answer, including retries. The request holds the queued inputs. The
@@ -52,10 +66,7 @@ export async function runTurn(
     const begun = startTurn(deps, run, { toolChoice, outputCap });
     const take = (finished: FinishedAnswer) =>
       recordAnswer(deps, run, begun, { ...finished, requestBudget });
-    return await requestWithRetries(deps, run, begun, {
-      requestBudget,
-      recordAnswer: take,
-    });
+    return await requestWithRetries(deps, run, begun, { requestBudget, recordAnswer: take });
   } finally {
     requestBudget.release();
   }
@@ -160,4 +171,108 @@ function buildMentionCall({ agent, text }: Mention, id: string): ToolCallPart {
   const prompt = `What the user said, naming you (@${agent}):\n\n${text}`;
   const input = { description: describePrompt(text), prompt, subagent_type: agent };
   return { type: 'tool_call', id, name: 'Task', input, by: 'user' };
+}
+
+const DATE_NOTICE = /^<notice>It is (\d{4}-\d{2}-\d{2}) now\.<\/notice>$/;
+
+/**
+ * Adds the present date to a conversation that continues on a later day than the last one it was given. The
+ * system prompt, which names the first day, must keep its bytes for the provider's cache.
+ */
+function queueNewDate(
+  { clock, today = () => formatLocalDay(clock.now()) }: Pick<EngineDeps, 'clock' | 'today'>,
+  { journal, spec, state }: Pick<TaskRun, 'journal' | 'spec' | 'state'>,
+): void {
+  const date = today();
+  const first = spec.date ?? formatLocalDay(state.createdAt);
+  // A clock that was set back makes no new day.
+  if (date === null || date <= first) return;
+  const { messages, queued } = state.conversation;
+  const known = findLatestDate([...messages, ...queued]);
+  if (known !== undefined && date <= known) return;
+  const input = createNotice(`date-${date}-turn-${state.turns + 1}`, `It is ${date} now.`);
+  journal.record({ type: 'input.queued', input });
+}
+
+/**
+ * Returns the newest date that a conversation was given after its start, or undefined if there is none or a
+ * summary replaced it.
+ */
+function findLatestDate(
+  items: readonly (Message | { readonly text: string })[],
+): string | undefined {
+  for (const item of items.toReversed()) {
+    const texts = 'text' in item ? [item.text] : textsOf(item);
+    const [date] = texts.flatMap((text) => DATE_NOTICE.exec(text)?.[1] ?? []).toReversed();
+    if (date !== undefined) return date;
+  }
+  return undefined;
+}
+
+function textsOf({ role, content }: Message): readonly string[] {
+  return role === 'user' ? content.map(({ text }) => text) : [];
+}
+
+/**
+ * Returns the limits that a task is notified of, with the amount used: its own, and for the root those of the
+ * tree.
+ */
+function capsInUse(run: TaskRun, clock: Clock): readonly LimitHit[] {
+  const { tree, state, spec, budget } = run;
+  const { maxTurns } = spec.limits;
+  const turns = state.turns - state.activation.turnsBefore;
+  const seconds = Math.floor(workedMs(run, clock) / 1000);
+  return [
+    ...(maxTurns === null ? [] : [{ limit: 'max_turns', value: maxTurns, used: turns }]),
+    ...budget.capUses,
+    ...(tree.id === spec.id ? tree.budget.capUses : []),
+    ...wallCaps(run).map(({ limit, value }) => ({ limit, value: value / 1000, used: seconds })),
+  ];
+}
+
+/** Returns the limits on a task's working time in milliseconds: its own, and for the root that of the tree. */
+export function wallCaps({ spec, tree }: TaskRun): readonly Cap[] {
+  const { wallMs } = spec.limits;
+  const ofTree = tree.id === spec.id ? tree.wallMs : null;
+  return [
+    ...(wallMs === null ? [] : [{ limit: 'task_wall_seconds', value: wallMs }]),
+    ...(ofTree === null ? [] : [{ limit: 'tree_wall_seconds', value: ofTree }]),
+  ];
+}
+
+/** Returns the milliseconds that a task has worked in its activation, including those under earlier processes. */
+function workedMs({ state, workingSince }: TaskRun, clock: Clock): number {
+  const here = workingSince === null ? 0 : clock.monotonic() - workingSince;
+  return state.activation.workedMs + here;
+}
+
+/** The shares of a cap, in percent, at which a task is notified. */
+const MARKS = [50, 80] as const;
+
+interface BudgetNotice {
+  /** Identifies the mark, the cap and the activation, so that each notice is sent once. */
+  readonly id: string;
+  readonly text: string;
+}
+
+/**
+ * Returns the notices that are due: for each cap the highest mark that is passed, unless a notice about that
+ * mark or a higher one was sent before.
+ *
+ * @param activation the number of the task's activation
+ * @param sentIds the ids of all notices that the task ever received
+ */
+export function findDueNotices(
+  uses: readonly LimitHit[],
+  { activation, sentIds }: { readonly activation: number; readonly sentIds: ReadonlySet<string> },
+): readonly BudgetNotice[] {
+  return uses.flatMap(({ limit, value, used }) => {
+    const mark = MARKS.findLast((each) => used * 100 >= value * each);
+    if (mark === undefined) return [];
+    const id = (percent: number): string => `budget-${activation}-${limit}-${percent}`;
+    if (MARKS.some((each) => each >= mark && sentIds.has(id(each)))) return [];
+    const advice = mark === 50 ? '' : ' Bring the task to its end.';
+    const text = `${mark} % of ${limit} = ${value} is used (${roundAmount(used)}).${advice}`;
+    return [{ id: id(mark), text }];
+  });
 }

@@ -4,7 +4,7 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatContextParts } from '../../../src/engine/prompt/project-context.ts';
+import { formatContextParts } from '../../../src/engine/prompt/prompt.ts';
 import { parseRules } from '../../../src/policy/rules/rules.ts';
 import { makeTree, told, type Tree } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCommandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
+import { createCommandSandbox } from '../../../src/engine/calls/tool-context.ts';
 import type { Decision } from '../../../src/protocol/permission.ts';
 import {
   createUnavailableSandbox,

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fitOutput, isWithinCaps } from '../../../src/engine/calls/fit-output.ts';
+import { fitOutput, isWithinCaps } from '../../../src/engine/calls/execute-call.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 
 const CAPS = { resultBytes: 5_000, readBytes: 20_000, spillBytes: 1_000_000, toolMs: 1 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { quoteLastTurns } from '../../../src/engine/compaction/last-turns.ts';
+import { quoteLastTurns } from '../../../src/engine/compaction/compaction-texts.ts';
 import { userMessage, type Message } from '../../../src/protocol/message.ts';
 import { call, calls, eventsOfType } from '../play.ts';
 import { statesOf, testEngine, waitTool } from '../support.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CommandQueue } from '../../../src/engine/limits/command-queue.ts';
+import { CommandQueue } from '../../../src/engine/limits/slots.ts';
 import type { SandboxPort } from '../../../src/protocol/tool.ts';
 
 const never = new AbortController().signal;

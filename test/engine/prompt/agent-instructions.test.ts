@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  formatAgentPrompt,
-  formatLimitedTools,
-} from '../../../src/engine/prompt/agent-instructions.ts';
+import { formatAgentPrompt, formatLimitedTools } from '../../../src/engine/prompt/prompt.ts';
 import type { AgentParameter, LimitedTools } from '../../../src/protocol/agent.ts';
 import { agent } from '../../policy/support.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
-import { MAX_MENTIONS } from '../../../src/engine/prompt/mentions.ts';
+import { MAX_MENTIONS } from '../../../src/engine/prompt/agent-types.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { toolCalls } from '../../../src/protocol/message.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createProjectContext } from '../../../src/engine/prompt/project-context.ts';
+import { createProjectContext } from '../../../src/engine/prompt/prompt.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { call, calls, play, requestsOf } from '../play.ts';
 import { testEngine, WORKER } from '../support.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
-import { restrictAgentToSkill } from '../../../src/engine/prompt/skill-agent.ts';
+import { restrictAgentToSkill } from '../../../src/engine/prompt/skills.ts';
 import { attenuate } from '../../../src/policy/attenuate.ts';
 import { nameCovers } from '../../../src/policy/rules/tool-cover.ts';
 import { createToolView } from '../../../src/policy/tool-view.ts';

@@ -2,10 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
 import { loadBuiltinAgents } from '../../../src/agents/builtin.ts';
-import {
-  shortenDescription,
-  usageDescription,
-} from '../../../src/engine/prompt/usage-description.ts';
+import { shortenDescription, usageDescription } from '../../../src/engine/prompt/agent-types.ts';
 
 const ORIGIN = { ...MAIN_AGENT.origin, scope: 'user' } as const;
 

@@ -5,7 +5,7 @@ import type { AnyTool } from '../../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { call, calls, eventsOfType, play, until, type Play } from '../play.ts';
 import { testEngine, WORKER, type EngineSetup } from '../support.ts';
-import type { ModeGrantStore } from '../../../src/engine/task/user-approvals.ts';
+import type { ModeGrantStore } from '../../../src/engine/task/inbox.ts';
 import { identifyDefinition } from '../../../src/policy/mode-grants.ts';
 import { answerQuestion } from '../../../src/engine/questions/record-answer.ts';
 

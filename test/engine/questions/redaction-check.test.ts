@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changesByRedaction } from '../../../src/engine/questions/redaction-check.ts';
+import { changesByRedaction } from '../../../src/engine/questions/ask-person.ts';
 import { REDACTED } from '../../../src/protocol/redaction.ts';
 import { createRedactor } from '../../../src/store/redact/redactor.ts';
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { estimateTokens } from '../../../src/base/token-estimate.ts';
-import { cutPage } from '../../../src/engine/results/text-page.ts';
+import { cutPage } from '../../../src/engine/results/result.ts';
 
 describe('cutPage', () => {
   it('returns a text that fits unchanged', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findBranchPoint } from '../../../src/engine/rewind/branch-point.ts';
+import { findBranchPoint } from '../../../src/engine/rewind/plan-rewind.ts';
 import { eventsOf } from '../random-world.ts';
 import { answeredRounds, testEngine } from '../support.ts';
 

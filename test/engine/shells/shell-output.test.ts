@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readOutputPart } from '../../../src/engine/shells/output-part.ts';
-import { ShellOutput } from '../../../src/engine/shells/shell-output.ts';
+import { readOutputPart } from '../../../src/engine/task-tools/read-shell.ts';
+import { ShellOutput } from '../../../src/engine/shells/background-shells.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'muster-shell-output-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

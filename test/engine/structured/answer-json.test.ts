@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseAnswerJson } from '../../../src/engine/structured/answer-json.ts';
+import { parseAnswerJson } from '../../../src/engine/structured/check-answer.ts';
 
 const fence = (text: string, language = 'json') => `\`\`\`${language}\n${text}\n\`\`\``;
 

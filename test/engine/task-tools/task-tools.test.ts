@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { byteLength } from '../../../src/base/text.ts';
-import { formatEventLine } from '../../../src/engine/results/event-line.ts';
+import { formatEventLine } from '../../../src/engine/task-tools/task-replay.ts';
 import { background, call, calls, eventsOfType, play, until, type Play } from '../play.ts';
 import { testEngine, WORKER, type EngineSetup, type TestEngine } from '../support.ts';
 

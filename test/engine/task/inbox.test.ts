@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
 import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
-import type { StandingRules } from '../../../src/engine/task/user-approvals.ts';
+import type { StandingRules } from '../../../src/engine/task/inbox.ts';
 import type { EventBody } from '../../../src/protocol/events/event.ts';
 import type { PermissionRule, Rights } from '../../../src/protocol/permission.ts';
 import type { Question } from '../../../src/protocol/question.ts';

@@ -4,7 +4,7 @@ import { activityText } from '../../../src/engine/results/task-report.ts';
 import type { ModelPort } from '../../../src/protocol/model.ts';
 import { call, calls, eventsOfType, play } from '../play.ts';
 import { promptOf, testEngine } from '../support.ts';
-import { MIN_AVAILABLE_BYTES } from '../../../src/engine/limits/admission.ts';
+import { MIN_AVAILABLE_BYTES } from '../../../src/engine/limits/slots.ts';
 import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 
 const WAIT = { because: 'the rate limit of fake', untilMs: 1_700_000_000_000 };

@@ -3,7 +3,7 @@ import {
   findRequestedWait,
   checkMaxWait,
   estimateRateLimitWait,
-} from '../../../src/engine/turn/rate-limit-wait.ts';
+} from '../../../src/engine/turn/retry.ts';
 import type { ModelFailure } from '../../../src/protocol/model.ts';
 
 const limited: ModelFailure = { kind: 'rate_limit', message: 'p/m: slow down', retryable: true };

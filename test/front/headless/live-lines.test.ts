@@ -3,7 +3,7 @@ import { LiveLines, type LiveOptions } from '../../../src/front/headless/live-li
 import { LOG_VERSION, type EventBody } from '../../../src/protocol/events/event.ts';
 import { call, calls, play } from '../../engine/play.ts';
 import { statesOf, testEngine, waitTool } from '../../engine/support.ts';
-import { eventOutputText } from '../../../src/engine/task/task-output-text.ts';
+import { eventOutputText } from '../../../src/engine/task/journal.ts';
 
 /** What a person sees of a child that says this, its id and times left out. */
 async function linesOf(

@@ -5,7 +5,7 @@ import type { ToolSpec } from '../../../src/protocol/model.ts';
 import type { AnyTool, ToolContext } from '../../../src/protocol/tool.ts';
 import { codeSearchTool } from '../../../src/tools/code-search/code-search.ts';
 import { createUnavailableSandbox } from '../../../src/sys/sandbox/sandbox.ts';
-import { createCommandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
+import { createCommandSandbox } from '../../../src/engine/calls/tool-context.ts';
 import { globTool } from '../../../src/tools/glob/glob.ts';
 import { grepTool } from '../../../src/tools/grep/grep.ts';
 import { readTool } from '../../../src/tools/read/read.ts';

@@ -10,7 +10,7 @@ import {
   addOpenRound,
 } from '../../../src/protocol/state/repetition.ts';
 import { NO_USAGE } from '../../../src/protocol/model.ts';
-import { countRepeatedCalls } from '../../../src/engine/limits/repeated-calls.ts';
+import { countRepeatedCalls } from '../../../src/engine/loop/next-step.ts';
 
 const STAMP = { v: 2, seq: 0, ts: 0, task: 'main', epoch: 1 };
 

@@ -1,6 +1,6 @@
 import { HAS_BUBBLEWRAP, Place } from '../../sys/sandbox/support.ts';
 import { makeWorkspace } from '../workspace.ts';
-import { createCommandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
+import { createCommandSandbox } from '../../../src/engine/calls/tool-context.ts';
 
 /** Runs a command with the Bash tool and resolves with its result. */
 export type RunBash = (command: string, timeout?: number) => Promise<string>;

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
-import { createMemoryPort } from '../../../src/engine/memory/memory-port.ts';
+import { createMemoryPort } from '../../../src/engine/memory/memory-source.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import type { ToolContext, ToolOutput } from '../../../src/protocol/tool.ts';
 import { createUnavailableSandbox } from '../../../src/sys/sandbox/sandbox.ts';
-import { createCommandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
+import { createCommandSandbox } from '../../../src/engine/calls/tool-context.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 
 export const AGENT: AgentDefinition = {

@@ -1,13 +1,13 @@
 import { escapeTags } from '../../../base/control-tags.ts';
 import { MusterError } from '../../../base/errors.ts';
 import { byteLength } from '../../../base/text.ts';
-import type { ContextArgument } from '../../task/context-argument.ts';
-import type { TransferredContext, TransferRequest } from './transferred-context.ts';
+import type { ContextArgument } from '../../task/task-arguments.ts';
+import type { TransferredContext, TransferRequest } from '../plan-child.ts';
 import type { EngineContext } from '../engine-context.ts';
 import { findVisibleTask, readTaskState } from '../visible-tasks.ts';
-import type { CallingTask } from '../../permissions/calling-task.ts';
+import type { CallingTask } from '../../permissions/prepare-call.ts';
 import { readForTask } from '../../permissions/read-for-task.ts';
-import { fullResult } from '../../results/result.ts';
+import { fullResult, cutPage } from '../../results/result.ts';
 import type { EngineDeps } from '../../task/deps.ts';
 import { permissionsWith } from '../../task/task-permissions.ts';
 import type { AttachPort } from '../../../protocol/attachment.ts';
@@ -16,9 +16,8 @@ import {
   formatInitialContext,
   MAX_TRANSFERRED_BYTES,
   type QuotedText,
-} from '../../compaction/last-turns.ts';
+} from '../../compaction/compaction-texts.ts';
 import { explainRefusal } from '../../../policy/explain-refusal.ts';
-import { cutPage } from '../../results/text-page.ts';
 
 const LEAD =
   'The agent that gives you this task hands you these with it; what you see here is read.';
@@ -48,10 +47,8 @@ export async function chosenContext(
   }
   const bytes = quotes.reduce((sum, { text }) => sum + byteLength(text), 0);
   if (bytes > MAX_TRANSFERRED_BYTES) {
-    return new MusterError(
-      'LIMIT_EXCEEDED',
-      `context: the limit handed_bytes = ${MAX_TRANSFERRED_BYTES} is reached (${bytes} needed). Name less, and let the subagent read the rest itself.`,
-    );
+    const message = `context: the limit handed_bytes = ${MAX_TRANSFERRED_BYTES} is reached (${bytes} needed). Name less, and let the subagent read the rest itself.`;
+    return new MusterError('LIMIT_EXCEEDED', message);
   }
   return {
     plan: request.plan,
@@ -135,9 +132,7 @@ function readTransferredResult(
       text,
       ...(next === null
         ? {}
-        : {
-            note: `[Cut at ${next} of ${result.length} characters. ${rest}]`,
-          }),
+        : { note: `[Cut at ${next} of ${result.length} characters. ${rest}]` }),
     },
   };
 }
