@@ -1,5 +1,5 @@
 import type { TaskState } from '../../protocol/state/task-state.ts';
-import { hasWork } from './model/tree-rows.ts';
+import { hasWork } from './model/task-tree.ts';
 import { AutocompleteSource } from './terminal/autocomplete.ts';
 import { attentionSequence, type AttentionMethod } from './terminal/notification.ts';
 import { Redraw } from './terminal/redraw.ts';
@@ -9,8 +9,7 @@ import { keyAction, keyContext } from './update/key-action.ts';
 import type { UiMessage } from './update/message.ts';
 import { drawFrame } from './view/frame.ts';
 import { Highlighter } from './view/highlighter.ts';
-import { LineCache } from './view/line-cache.ts';
-import { Pen } from './view/pen.ts';
+import { LineCache, Pen } from './view/pen.ts';
 import { PLAIN, THEMES, type Theme } from './view/theme.ts';
 
 /** The sandbox is tried out this long after the first frame, which does not wait for it. */

@@ -1,19 +1,16 @@
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
-import { isTaskQuestion, type PendingQuestion } from '../model/pending-question.ts';
-import { treeTotals } from '../model/tree-rows.ts';
+import { isTaskQuestion, type PendingQuestion, treeTotals } from '../model/task-tree.ts';
 import { attentionSequence, type AttentionMethod } from '../terminal/notification.ts';
 import { Redraw } from '../terminal/redraw.ts';
 import { UiSession, type SessionOptions } from '../terminal/session.ts';
 import type { UiMessage } from '../update/message.ts';
-import { LineCache } from '../view/line-cache.ts';
+import { LineCache, Pen } from '../view/pen.ts';
 import { shortCost, shortTokens } from '../view/numbers.ts';
-import { Pen } from '../view/pen.ts';
 import { startScreen } from '../view/start-screen.ts';
 import { PLAIN } from '../view/theme.ts';
 import { LineTerminal, type LineStreams } from './line-terminal.ts';
-import { PlainConversation } from './plain-conversation.ts';
+import { PlainConversation, PlainTasks } from './plain-conversation.ts';
 import { questionText, parseAnswer } from './plain-question.ts';
-import { PlainTasks } from './plain-tasks.ts';
 
 export interface PlainAppOptions extends Omit<SessionOptions, 'watched'> {
   readonly streams: LineStreams;

@@ -8,7 +8,7 @@ import { hasEnded } from '../model/task-row.ts';
 import type { Transcript } from '../model/transcript.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import { conversationsPage } from '../update/commands/conversations.ts';
-import type { UiEffect } from '../update/effect.ts';
+import type { UiEffect } from '../update/step.ts';
 import type { UiMessage } from '../update/message.ts';
 import type { ConversationPort } from './conversation-runner.ts';
 import {

@@ -1,8 +1,8 @@
 import { initialAppState, type AppState } from '../model/app-state.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import { userBindings } from '../model/user-bindings.ts';
-import type { DrawingTools } from '../view/line-cache.ts';
-import type { UpdateContext } from '../update/action-handler.ts';
+import type { DrawingTools } from '../view/pen.ts';
+import type { UpdateContext } from '../update/step.ts';
 import type { UiMessage } from '../update/message.ts';
 import { update } from '../update/update.ts';
 import { ConversationRunner, type ConversationPort } from './conversation-runner.ts';

@@ -1,10 +1,18 @@
 import type { QuestionAnswer } from '../../../api/index.ts';
 import type { AppState, Writing } from '../model/app-state.ts';
 import { frameLayout } from '../view/frame.ts';
-import type { ActionHandlers, UpdateContext } from './action-handler.ts';
-import { editTree } from './edit-tree.ts';
-import { andThen, hint, next, setEditorText, type Update } from './effect.ts';
-import { focusedQuestion, leaveQuestion } from './focus.ts';
+import {
+  type ActionHandlers,
+  type UpdateContext,
+  andThen,
+  hint,
+  next,
+  setEditorText,
+  type Update,
+  editTree,
+  focusedQuestion,
+  leaveQuestion,
+} from './step.ts';
 import { answerRewind } from './rewind.ts';
 
 type WithoutQuestion = Omit<QuestionAnswer, 'question'>;

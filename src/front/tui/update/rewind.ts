@@ -1,12 +1,19 @@
 import { plural } from '../../../base/text.ts';
 import type { AppState } from '../model/app-state.ts';
-import { emptyMain, forgetTree } from '../model/task-tree.ts';
-import { hasWork } from '../model/tree-rows.ts';
-import type { UpdateContext } from './action-handler.ts';
-import { addNote, editTree } from './edit-tree.ts';
-import { andThen, hint, next, setEditorText, type UiEffect, type Update } from './effect.ts';
+import { emptyMain, forgetTree, hasWork } from '../model/task-tree.ts';
+import {
+  type UpdateContext,
+  andThen,
+  hint,
+  next,
+  setEditorText,
+  type UiEffect,
+  type Update,
+  addNote,
+  editTree,
+  askConfirmation,
+} from './step.ts';
 import type { UiMessage } from './message.ts';
-import { askConfirmation } from './focus.ts';
 import { closeTask } from './tasks.ts';
 import { rewindLines } from '../../../report/rewind-lines.ts';
 

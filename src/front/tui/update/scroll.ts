@@ -10,10 +10,16 @@ import {
   viewAt,
   type Parts,
 } from '../view/viewport.ts';
-import type { ActionHandlers, UpdateContext } from './action-handler.ts';
-import { hint, next, andThen, type Update } from './effect.ts';
+import {
+  type ActionHandlers,
+  type UpdateContext,
+  hint,
+  next,
+  andThen,
+  type Update,
+  leaveQuestion,
+} from './step.ts';
 import type { BrowseMessage } from './message.ts';
-import { leaveQuestion } from './focus.ts';
 
 /** Keys that scroll the conversation and unfold its entries. */
 export const SCROLL_ACTIONS = {

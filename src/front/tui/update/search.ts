@@ -3,10 +3,16 @@ import { searchLoaded, searchPattern, type SearchMatch } from '../model/entry-se
 import { isUnfolded } from '../view/conversation-parts.ts';
 import { matchedLines } from '../view/search-marks.ts';
 import { visibleRange, linesOf } from '../view/viewport.ts';
-import type { ActionHandlers, UpdateContext } from './action-handler.ts';
-import { andThen, next, setEditorText, type Update } from './effect.ts';
+import {
+  type ActionHandlers,
+  type UpdateContext,
+  andThen,
+  next,
+  setEditorText,
+  type Update,
+  leaveQuestion,
+} from './step.ts';
 import type { Direction } from './message.ts';
-import { leaveQuestion } from './focus.ts';
 import { scrollToLine, drawnConversation, toggleEntry } from './scroll.ts';
 
 export const SEARCH_ACTIONS = {

@@ -1,13 +1,19 @@
 import { plural } from '../../../base/text.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
 import type { AppState } from '../model/app-state.ts';
-import { rootRow, type TaskTree } from '../model/task-tree.ts';
+import { rootRow, type TaskTree, treeRows } from '../model/task-tree.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
-import { treeRows } from '../model/tree-rows.ts';
 import type { Transcript } from '../model/transcript.ts';
-import type { ActionHandlers, UpdateContext } from './action-handler.ts';
-import { andThen, hint, next, setEditorText, type Update } from './effect.ts';
-import { leaveQuestion } from './focus.ts';
+import {
+  type ActionHandlers,
+  type UpdateContext,
+  andThen,
+  hint,
+  next,
+  setEditorText,
+  type Update,
+  leaveQuestion,
+} from './step.ts';
 import { followEnd, leaveEntries } from './scroll.ts';
 import { endSearch } from './search.ts';
 

@@ -6,8 +6,7 @@ import { gapCount, olderCount } from '../model/earlier-entries.ts';
 import type { Transcript } from '../model/transcript.ts';
 import { answerLines, entryLines, thinkingLines, type EntryStyle } from './entry-lines.ts';
 import { fitLine } from './fit.ts';
-import type { DrawingTools } from './line-cache.ts';
-import type { Pen } from './pen.ts';
+import type { DrawingTools, Pen } from './pen.ts';
 import { markMatches } from './search-marks.ts';
 import type { Parts } from './viewport.ts';
 

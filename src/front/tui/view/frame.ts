@@ -1,13 +1,18 @@
-import { transcriptInView, type AppState } from '../model/app-state.ts';
-import type { Bindings } from '../model/key-bindings.ts';
-import { keysOf } from '../model/key-names.ts';
-import { rootRow } from '../model/task-tree.ts';
-import { currentRows, treeRows, treeTotals, type TaskTreeRow } from '../model/tree-rows.ts';
+import { transcriptInView, type AppState, type Search } from '../model/app-state.ts';
+import type { Bindings, Action } from '../model/key-bindings.ts';
+import { keysOf, keyHint } from '../model/key-names.ts';
+import {
+  rootRow,
+  isCutOff,
+  currentRows,
+  treeRows,
+  treeTotals,
+  type TaskTreeRow,
+} from '../model/task-tree.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
 import { between, factsThatFit, fitLine, SEPARATOR, visibleWidth } from './fit.ts';
-import { keyHints } from './hints.ts';
-import type { DrawingTools } from './line-cache.ts';
+import type { DrawingTools } from './pen.ts';
 import { questionBox, type QuestionBox } from './question-box.ts';
 import { mainModel, startScreen } from './start-screen.ts';
 import { taskPane } from './task-pane.ts';
@@ -15,6 +20,7 @@ import type { TextRole } from './theme.ts';
 import { shortCost, shortTokens } from './numbers.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import { viewAt, type Parts } from './viewport.ts';
+import { plural } from '../../../base/text.ts';
 
 /** Everything that drawing needs beside the state. */
 export interface ViewContext {
@@ -199,4 +205,76 @@ function questionBoxIn(
   const waiting = questions.size;
   const scroll = state.questionScroll;
   return questionBox(question, { width, height, isFocused, waiting, scroll, bindings }, tools);
+}
+
+/** The keys that matter now, the most needed first. */
+export function keyHints(state: AppState, bindings: Bindings): readonly string[] {
+  const hints = currentHints(state, bindings);
+  return state.conversation.isWatched ? ['watching', ...hints] : hints;
+}
+
+function currentHints(state: AppState, bindings: Bindings): readonly string[] {
+  const { tree, writing, focus, search, openTask } = state;
+  const hint = (action: Action, text: string) => keyHint(bindings, action, text);
+  const [send = ''] = keysOf(bindings, 'send');
+  const back = hint('interrupt', 'back');
+  if (writing.kind === 'reason') return [`why not? ${send} sends it`, ...back];
+  if (writing.kind === 'answer') return [`your answer: ${send} sends it`, ...back];
+  if (writing.kind === 'plan') return [`${send} approves the plan as edited`, ...back];
+  if (search !== null) return searchHints(search, bindings);
+  if (focus === 'entries') {
+    return [...hint('unfold-entry', 'unfolds'), ...hint('search-here', 'search'), ...back];
+  }
+  if (focus === 'tasks') {
+    return [
+      ...hint('open-task', 'open'),
+      ...hint('stop-task', 'stop'),
+      ...hint('background-task', 'background'),
+      ...hint('resume-task', 'resume'),
+      ...back,
+    ];
+  }
+  if (focus === 'question') return hint('interrupt', 'later');
+  if (state.anchor !== null) return [...hint('to-end', 'to the end'), ...hint('page-down', 'down')];
+  const isStarting = state.conversation.isAtWork && tree.root === null;
+  const task = openTask ?? tree.root;
+  const isAtWork = isStarting || (task !== null && tree.rows.get(task)?.endedAt === null);
+  if (openTask !== null) {
+    return [...hint('back', 'back'), ...(isAtWork ? hint('interrupt', 'stops it') : [])];
+  }
+  if (tree.questions.size > 0) return hint('focus-question', 'answers');
+  if (!isAtWork) return [...continueHint(state, send), '/help', ...hint('cycle-mode', 'mode')];
+  const background = hint('background', 'background');
+  return [...hint('interrupt', 'stop'), ...hint('focus-tasks', 'tasks'), ...background];
+}
+
+function continueHint({ tree }: AppState, send: string): readonly string[] {
+  if (!isCutOff(tree)) return [];
+  const asks = rootRow(tree)?.status === 'parked';
+  return [asks ? `${send} continues: it has a question` : `${send} continues where it was cut off`];
+}
+
+function searchHints(
+  { pattern, matches, isComplete, current }: Search,
+  bindings: Bindings,
+): readonly string[] {
+  const hint = (action: Action, text: string) => keyHint(bindings, action, text);
+  const back = hint('interrupt', 'back');
+  if (pattern === null) return ['search: type what to find', ...back];
+  if (matches.length === 0) {
+    return isComplete
+      ? ['search: nothing found', ...back]
+      : ['search: not near the end', ...hint('search-next', 'searches all'), ...back];
+  }
+  const total = matches.reduce((sum, { count }) => sum + count, 0);
+  const entries = plural(matches.length, 'entry', 'entries');
+  const position = matches.findIndex(({ key }) => key === current?.key) + 1;
+  const found = position === 0 ? entries : `${position} of ${entries}`;
+  return [
+    `search: ${found}${isComplete ? '' : ' near the end'}`,
+    plural(total, 'match', 'matches'),
+    ...hint('search-next', 'next'),
+    ...hint('search-previous', 'previous'),
+    ...back,
+  ];
 }

@@ -1,12 +1,12 @@
 import { activityText } from '../../../api/index.ts';
 import { plural } from '../../../base/text.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
-import { paneRows, type PaneRows, type TaskTreeRow } from '../model/tree-rows.ts';
-import { visibleWidth } from './fit.ts';
-import { between, fitLine } from './fit.ts';
+import { paneRows, type PaneRows, type TaskTreeRow } from '../model/task-tree.ts';
+import { visibleWidth, between, fitLine } from './fit.ts';
 import { shortCost, shortTokens, shortTime } from './numbers.ts';
 import type { Pen } from './pen.ts';
-import { statusSign } from './status-sign.ts';
+import type { TaskStatus } from '../../../protocol/result.ts';
+import type { TextRole } from './theme.ts';
 
 export interface PaneStyle {
   readonly width: number;
@@ -143,4 +143,29 @@ export function activityLine(row: TaskRow, now: number): string {
 function tasksWaitedFor({ activity }: TaskRow): number {
   if (activity.kind !== 'tools' || activity.asking.length > 0) return 0;
   return activity.running.every((tool) => tool === 'Task') ? activity.running.length : 0;
+}
+
+/** The state of a task as a sign, which can be read without colors. */
+export interface StatusSign {
+  readonly sign: string;
+  readonly role: TextRole;
+}
+
+const SIGNS: Readonly<Record<TaskStatus, StatusSign>> = {
+  queued: { sign: '○', role: 'dim' },
+  running: { sign: '●', role: 'accent' },
+  parked: { sign: '?', role: 'warn' },
+  completed: { sign: '✓', role: 'good' },
+  partial: { sign: '◐', role: 'warn' },
+  failed: { sign: '✗', role: 'bad' },
+  stopped: { sign: '■', role: 'dim' },
+  killed: { sign: '■', role: 'dim' },
+  interrupted: { sign: '!', role: 'bad' },
+};
+
+export function statusSign(row: Pick<TaskRow, 'status' | 'asks' | 'activity'>): StatusSign {
+  if (row.status !== 'running') return SIGNS[row.status];
+  if (row.asks > 0) return SIGNS.parked;
+  const isHeld = row.activity.kind === 'held' || row.activity.kind === 'waiting_to_retry';
+  return isHeld ? { sign: '~', role: 'warn' } : SIGNS.running;
 }

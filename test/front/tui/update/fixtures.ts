@@ -2,9 +2,8 @@ import { initialAppState, type AppState } from '../../../../src/front/tui/model/
 import { DEFAULT_BINDINGS } from '../../../../src/front/tui/model/key-bindings.ts';
 import { taskRow } from '../../../../src/front/tui/model/task-row.ts';
 import { emptyTaskTree, type TaskTree } from '../../../../src/front/tui/model/task-tree.ts';
-import type { UpdateContext } from '../../../../src/front/tui/update/action-handler.ts';
-import { LineCache } from '../../../../src/front/tui/view/line-cache.ts';
-import { Pen } from '../../../../src/front/tui/view/pen.ts';
+import type { UpdateContext } from '../../../../src/front/tui/update/step.ts';
+import { LineCache, Pen } from '../../../../src/front/tui/view/pen.ts';
 import { PLAIN } from '../../../../src/front/tui/view/theme.ts';
 import type { PermissionQuestion, Question } from '../../../../src/protocol/question.ts';
 import { taskSpec } from '../../../store/fixture-data.ts';

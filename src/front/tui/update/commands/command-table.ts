@@ -1,6 +1,5 @@
 import type { AppState } from '../../model/app-state.ts';
-import type { UpdateContext } from '../action-handler.ts';
-import { hint, next, type UiEffect, type Update } from '../effect.ts';
+import { type UpdateContext, hint, next, type UiEffect, type Update } from '../step.ts';
 import { startRewind } from '../rewind.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
 import {
@@ -15,7 +14,9 @@ import {
   type Page,
   type PageSource,
 } from './pages.ts';
-import { modelCompletions, taskCompletions, type Completion } from './completions.ts';
+import { sanitizeLine, sanitizeForTerminal } from '../../../../base/terminal-text.ts';
+import { collapseWhitespace } from '../../../../base/text.ts';
+import type { LibraryInfo } from '../../model/ui-library.ts';
 
 /** A command that is typed after a slash. */
 export interface SlashCommand {
@@ -152,4 +153,37 @@ function page(build: (argument: string, source: PageSource) => Page): SlashComma
 
 function sourceOf({ tree }: AppState, { library, bindings, now }: UpdateContext): PageSource {
   return { tree, library, bindings, now: now() };
+}
+
+/** A text that the editor offers: `/help`, `@Explore`. */
+export interface Completion {
+  readonly text: string;
+  readonly help: string;
+}
+
+export function taskCompletions({ tree }: AppState): readonly Completion[] {
+  return [...tree.rows.values()].map(({ id, agent, description }) => ({
+    text: id.slice(0, 8),
+    help: collapseWhitespace(sanitizeForTerminal(`${agent} ${description}`, 'prose')),
+  }));
+}
+
+/** The tiers, and the models that the configuration names. */
+export function modelCompletions({ models }: Pick<LibraryInfo, 'models'>): readonly Completion[] {
+  const { fast, balanced, powerful, default: standard, flag } = models.settings;
+  const tiers = Object.entries({ fast, balanced, powerful }).map(([text, model]) => ({
+    text,
+    help: sanitizeLine(model ?? 'the tier'),
+  }));
+  const named = [standard, flag].flatMap((model) =>
+    model === undefined ? [] : [{ text: sanitizeLine(model), help: '' }],
+  );
+  return [...tiers, ...named];
+}
+
+export function agentCompletions({ agents }: LibraryInfo['agents']): readonly Completion[] {
+  return agents.map(({ name, description }) => ({
+    text: sanitizeLine(`@${name}`),
+    help: collapseWhitespace(sanitizeForTerminal(description, 'prose')),
+  }));
 }

@@ -5,15 +5,11 @@ import type { AppState } from '../../model/app-state.ts';
 import { ACTIONS, type Bindings } from '../../model/key-bindings.ts';
 import { keysOf } from '../../model/key-names.ts';
 import type { TaskRow } from '../../model/task-row.ts';
-import { rootRow, type TaskTree } from '../../model/task-tree.ts';
-import { treeRows, treeTotals } from '../../model/tree-rows.ts';
+import { rootRow, type TaskTree, treeRows, treeTotals } from '../../model/task-tree.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
 import { shortCost, shortTokens, shortTime } from '../../view/numbers.ts';
-import { statusSign } from '../../view/status-sign.ts';
-import { activityLine } from '../../view/task-pane.ts';
-import type { UpdateContext } from '../action-handler.ts';
-import { appendEntry } from '../edit-tree.ts';
-import { andThen, next, type Update } from '../effect.ts';
+import { statusSign, activityLine } from '../../view/task-pane.ts';
+import { type UpdateContext, andThen, next, type Update, appendEntry } from '../step.ts';
 import { showFromStart } from '../scroll.ts';
 import { closeTask } from '../tasks.ts';
 

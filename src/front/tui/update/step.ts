@@ -1,8 +1,17 @@
 import type { QuestionAnswer, RewindPlan } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { AppState, LastPrompt } from '../model/app-state.ts';
-import type { Transcript } from '../model/transcript.ts';
+import { type Transcript, addEntry } from '../model/transcript.ts';
 import type { BrowseMessage, Direction, UiMessage, Tagged } from './message.ts';
+import type { Action } from '../model/key-bindings.ts';
+import type { ViewContext } from '../view/frame.ts';
+import type { EntryBody } from '../model/entry.ts';
+import {
+  copyTree,
+  type TaskTree,
+  type Confirmation,
+  type PendingQuestion,
+} from '../model/task-tree.ts';
 
 /** The effects by type, each with its fields. */
 interface EffectFields {
@@ -77,4 +86,79 @@ export function hint(state: AppState, text: string): Update {
 /** Replaces the text of the editor. */
 export function setEditorText(state: AppState, text: string): Update {
   return next({ ...state, typed: text }, { type: 'set-editor-text', text });
+}
+
+/** Everything that an update reads beside the state and the message. */
+export type UpdateContext = ViewContext;
+
+/** Handles a key. `armed` is the action that the previous key has prepared. */
+export type ActionHandler = (
+  state: AppState,
+  context: UpdateContext,
+  armed: AppState['armed'],
+) => Update;
+
+/** The keys of one concern. */
+export type ActionHandlers = Partial<Record<Action, ActionHandler>>;
+
+/** The state with a changed copy of its task tree. `task` is set if the change concerns only this task. */
+export function editTree(
+  state: AppState,
+  change: (tree: TaskTree) => void,
+  task: string | null = null,
+): AppState {
+  const tree = copyTree(state.tree, task);
+  change(tree);
+  return { ...state, tree };
+}
+
+/** Adds an entry to the conversation. Returns its key with the new state. */
+export function appendEntry(
+  state: AppState,
+  body: EntryBody,
+): { readonly state: AppState; readonly key: number } {
+  let key = 0;
+  const changed = editTree(state, (tree) => {
+    key = addEntry(tree.main, body);
+  });
+  return { state: changed, key };
+}
+
+/** Adds a note to the conversation. */
+export function addNote(
+  state: AppState,
+  level: 'info' | 'warning' | 'error',
+  text: string,
+): AppState {
+  return appendEntry(state, { kind: 'note', level, text }).state;
+}
+
+/** The question that has the focus or is being answered; undefined if it was settled elsewhere. */
+export function focusedQuestion({ tree, question }: AppState): PendingQuestion | undefined {
+  return question === null ? undefined : tree.questions.get(question);
+}
+
+/** Asks before the UI does something. The question gets the focus, unless the user is typing something else. */
+export function askConfirmation(state: AppState, question: Confirmation): AppState {
+  const asked = editTree(state, ({ questions }) => {
+    questions.delete(question.id);
+    questions.set(question.id, question);
+  });
+  const isFree = state.typed === '' && state.focus === 'editor' && state.writing.kind === 'message';
+  if (!isFree) return asked;
+  return { ...asked, focus: 'question', question: question.id, questionScroll: 0 };
+}
+
+/** Leaves the question for later. The message that was being typed returns to the editor. */
+export function leaveQuestion(state: AppState): Update {
+  const { writing } = state;
+  const left: AppState = { ...state, focus: 'editor', question: null };
+  if (writing.kind === 'message') return next(left);
+  return setEditorText({ ...left, writing: { kind: 'message' }, search: null }, writing.draft);
+}
+
+/** A question that was settled elsewhere loses the focus. */
+export function leaveSettledQuestion(state: AppState): Update {
+  if (state.question === null || focusedQuestion(state) !== undefined) return next(state);
+  return andThen(leaveQuestion(state), (left) => hint(left, 'this question is settled'));
 }
