@@ -1,8 +1,8 @@
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { hasWork } from './model/task-tree.ts';
-import { AutocompleteSource } from './terminal/autocomplete.ts';
+import { createAutocomplete } from './terminal/autocomplete.ts';
 import { attentionSequence, type AttentionMethod } from './terminal/notification.ts';
-import { Redraw } from './terminal/redraw.ts';
+import { createRedraw, type Redraw } from './terminal/redraw.ts';
 import { pastedText, Screen, type ScreenSize, type TerminalDevice } from './terminal/screen.ts';
 import { UiSession, type SessionOptions } from './terminal/session.ts';
 import { keyAction, keyContext } from './update/key-action.ts';
@@ -34,9 +34,9 @@ export interface AppOptions extends SessionOptions {
  */
 export class App {
   private readonly options: AppOptions;
-  private readonly session: UiSession;
+  readonly session: UiSession;
   private readonly screen: Screen;
-  private readonly autocomplete: AutocompleteSource;
+  private readonly stopped = new AbortController();
   private readonly redraw: Redraw;
 
   constructor(options: AppOptions) {
@@ -44,7 +44,7 @@ export class App {
     this.options = options;
     const highlighter = new Highlighter({
       onLoaded: () => this.redraw.changed(),
-      onFailed: (why) => this.note('warning', why),
+      onFailed: (why) => this.session.note('warning', why),
     });
     const tools = { pen: new Pen(theme, highlighter), cache: new LineCache() };
     this.session = new UiSession(
@@ -66,11 +66,11 @@ export class App {
       { tools, kind: 'screen' },
     );
     const { session } = this;
-    this.autocomplete = new AutocompleteSource(library, { state: () => session.state, now });
+    const { signal } = this.stopped;
     this.screen = new Screen(terminal, {
       pen: tools.pen,
       bindings: session.context.bindings,
-      completions: this.autocomplete.provider,
+      completions: createAutocomplete(library, { state: () => session.state, now, signal }),
       draw: (size) => this.draw(size),
       onKey: (key) => this.pressKey(key),
       onWheel: (lines) => session.dispatch({ type: 'scroll', lines }),
@@ -83,7 +83,7 @@ export class App {
         this.screen.redraw();
       },
     });
-    this.redraw = new Redraw({
+    this.redraw = createRedraw({
       draw: () => this.screen.draw(),
       isAtWork: () => hasWork(session.state.tree),
     });
@@ -98,37 +98,18 @@ export class App {
 
   private async checkSandbox(): Promise<void> {
     const sandbox = await this.options.library.sandboxState();
-    this.dispatch({ type: 'sandbox-checked', sandbox });
-  }
-
-  /** The id of the conversation; null before the first message. */
-  get id(): string | null {
-    return this.session.conversation.id;
-  }
-
-  /** Shows a conversation by its full id: one to continue, or the watched one as its log has it now. */
-  open(id: string): void {
-    this.session.open(id);
-  }
-
-  /** Handles a message from outside, such as an event of a watched task. */
-  get dispatch(): UiSession['dispatch'] {
-    return this.session.dispatch;
+    this.session.dispatch({ type: 'sandbox-checked', sandbox });
   }
 
   /** Adds a task of a watched conversation by its log; no event reports it. */
   readonly placeTask = (task: TaskState): void => {
-    this.dispatch({ type: 'task-found', task, isAsking: task.end === null });
+    const { session } = this;
+    session.dispatch({ type: 'task-found', task, isAsking: task.end === null });
     // Events between the first frame and the first report are only in the log.
-    const { main } = this.session.state.tree;
+    const { main } = session.state.tree;
     const { id } = task.spec;
-    if (main.task === id && main.lastSeq < task.lastSeq) this.open(id);
+    if (main.task === id && main.lastSeq < task.lastSeq) session.open(id);
   };
-
-  /** Adds a note that belongs to no event. */
-  note(level: 'info' | 'warning' | 'error', text: string): void {
-    this.dispatch({ type: 'note', level, text });
-  }
 
   /** Gives the terminal back. */
   async stop(): Promise<void> {
@@ -162,7 +143,7 @@ export class App {
   }
 
   private stopDrawing(): void {
-    this.autocomplete.stop();
+    this.stopped.abort();
     this.redraw.stop();
   }
 }

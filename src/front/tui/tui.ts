@@ -44,7 +44,7 @@ export async function runTui(muster: Muster, request: TuiRequest): Promise<numbe
 }
 
 /** The terminal UI, on a screen or in lines. */
-export type TerminalInterface = Pick<App, 'id' | 'note' | 'open' | 'start' | 'stop' | 'stopNow'> & {
+export type TerminalInterface = Pick<App, 'session' | 'start' | 'stop' | 'stopNow'> & {
   /** Handles Ctrl+C where it arrives as a signal; without it the signal ends the process. */
   readonly onInterrupt?: () => void;
 };
@@ -62,8 +62,8 @@ export async function runInterface(
   const app = open({ library: muster, agent, notices, now: systemClock.monotonic, onLeave });
   const id = resume === 'newest' ? muster.newestConversation() : resume?.id;
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
-  if (id !== undefined) app.open(muster.store.resolveId(id));
-  onOpened((line) => app.note('warning', line));
+  if (id !== undefined) app.session.open(muster.store.resolveId(id));
+  onOpened((line) => app.session.note('warning', line));
   const code = await holdTerminal(app, left.promise, (signal) => {
     if (signal === 'SIGINT' && app.onInterrupt !== undefined) app.onInterrupt();
     else left.resolve(EXIT_CODES[signal]);
@@ -71,8 +71,9 @@ export async function runInterface(
   const killer = setTimeout(() => void killAllProcesses({ graceMs: 0 }), STOP_MS);
   await muster.stop({ by: 'user', because: 'the user left' });
   clearTimeout(killer);
-  if (app.id !== null && isLogged) {
-    printText(`To continue this conversation: muster --resume ${app.id.slice(0, 8)}\n`);
+  const { id: shown } = app.session.conversation;
+  if (shown !== null && isLogged) {
+    printText(`To continue this conversation: muster --resume ${shown.slice(0, 8)}\n`);
   }
   return code;
 }

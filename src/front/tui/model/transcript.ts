@@ -1,4 +1,3 @@
-import type { JsonValue } from '../../../base/json.ts';
 import { plural } from '../../../base/text.ts';
 import { describeCompaction } from '../../../protocol/compaction-text.ts';
 import { summarizeQuotedItem, type QuotedItem } from '../../../protocol/quoted-item.ts';
@@ -124,21 +123,13 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
     case 'task.created':
       if (event.spec.prompt !== '') {
         const { prompt, enclosed } = event.spec;
-        add({
-          kind: 'message',
-          id: 'prompt',
-          text: cut(prompt),
-          unread: false,
-          ...attachments(enclosed),
-        });
+        add({ ...newMessage('prompt', prompt, enclosed), unread: false });
       }
       return;
     case 'input.queued': {
       const { input } = event;
       if (input.kind === 'message' || input.kind === 'prompt') {
-        const { id, text, enclosed } = input;
-        const message = { id, text: cut(text), unread: true, ...attachments(enclosed) };
-        transcript.waiting.push({ kind: 'message', ...message });
+        transcript.waiting.push(newMessage(input.id, input.text, input.enclosed));
         // If very many wait, the oldest take their place now.
         if (transcript.waiting.length > MAX_WAITING) transcript.waiting.splice(0, 1).forEach(add);
       }
@@ -217,10 +208,10 @@ function stateOf(error: string | null): CallState {
   return error === 'CANCELLED' ? 'stopped' : 'failed';
 }
 
-function attachments(enclosed: readonly QuotedItem[] = []): {
-  readonly attachments?: readonly string[];
-} {
-  return enclosed.length === 0 ? {} : { attachments: enclosed.map(summarizeQuotedItem) };
+function newMessage(id: string, text: string, enclosed: readonly QuotedItem[] = []): MessageEntry {
+  const message = { kind: 'message', id, text: cut(text), unread: true } as const;
+  if (enclosed.length === 0) return message;
+  return { ...message, attachments: enclosed.map(summarizeQuotedItem) };
 }
 
 /** Updates the entry of a shell command, if it is still in memory. */
@@ -250,11 +241,9 @@ function addAnswer(transcript: Transcript, message: AssistantMessage): void {
   }
 }
 
-interface MadeCall {
-  readonly callId: string;
-  readonly tool: string;
-  readonly input: JsonValue;
-}
+type StartedCall = Extract<TaskEvent, { type: 'call.started' }>;
+type MadeCall = Pick<StartedCall, 'callId' | 'tool' | 'input'>;
+type EndedCall = Pick<Extract<TaskEvent, { type: 'call.ended' }>, 'callId' | 'tool' | 'text'>;
 
 function newCall({ callId, tool, input }: MadeCall): CallEntry {
   return {
@@ -271,33 +260,24 @@ function newCall({ callId, tool, input }: MadeCall): CallEntry {
   };
 }
 
-function startCall(transcript: Transcript, event: MadeCall & { readonly ts: number }): void {
+function startCall(transcript: Transcript, event: StartedCall): void {
   // The event has the canonical name of the tool.
   const started: CallEntry = { ...newCall(event), state: 'running', startedAt: event.ts };
   if (!replaceCall(transcript, event.callId, () => started)) addEntry(transcript, started);
 }
 
-interface EndedCall {
-  readonly callId: string;
-  readonly tool: string;
-  readonly text: string;
-  readonly ms: number | null;
-}
-
 function endCall(
   transcript: Transcript,
-  { callId, tool, text, ms }: EndedCall,
-  state: CallEntry['state'],
+  { callId, tool, text, ms }: EndedCall & Pick<CallEntry, 'ms'>,
+  state: CallState,
 ): void {
-  const output = textStart(text, MAX_OUTPUT);
-  const outputLines = linesIn(text);
   const end = (call: CallEntry): CallEntry => ({
     ...call,
     state,
     ms,
     edits: placedChanges(call.edits, tool, state === 'done' ? text : ''),
-    output,
-    outputLines,
+    output: textStart(text, MAX_OUTPUT),
+    outputLines: linesIn(text),
   });
   if (replaceCall(transcript, callId, end)) return;
   addEntry(transcript, end(newCall({ callId, tool, input: {} })));

@@ -76,7 +76,7 @@ function readBinding(
     return { key, problem };
   }
   const isForEditor = binding.scope === 'anywhere' || binding.scope === 'editor';
-  const isTaken = binding.isEditors === true ? isText : isTyped;
+  const isTaken = binding.editorAction !== undefined ? isText : isTyped;
   if (isForEditor && isTaken(key)) {
     const problem = `keys.${action}: "${keyName(key)}" types text; add ctrl or alt, or take another key`;
     return { key: null, problem };
@@ -110,7 +110,7 @@ function overlap(one: ActionBinding, other: ActionBinding): boolean {
   if (!scopesMeet(one.scope, other.scope)) return false;
   // An empty editor has no text to edit.
   const isEmptyOnly = one.needsEmptyEditor === true || other.needsEmptyEditor === true;
-  return !(isEmptyOnly && (one.isEditors === true || other.isEditors === true));
+  return !(isEmptyOnly && (one.editorAction !== undefined || other.editorAction !== undefined));
 }
 
 function scopesMeet(one: KeyScope, other: KeyScope): boolean {

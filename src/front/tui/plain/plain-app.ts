@@ -1,7 +1,7 @@
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import { isTaskQuestion, type PendingQuestion, treeTotals } from '../model/task-tree.ts';
 import { attentionSequence, type AttentionMethod } from '../terminal/notification.ts';
-import { Redraw } from '../terminal/redraw.ts';
+import { createRedraw, type Redraw } from '../terminal/redraw.ts';
 import { UiSession, type SessionOptions } from '../terminal/session.ts';
 import type { UiMessage } from '../update/message.ts';
 import { LineCache, Pen } from '../view/pen.ts';
@@ -29,7 +29,7 @@ const MAX_SHELL_LINES = 40;
 export class PlainApp {
   private readonly options: PlainAppOptions;
   private readonly pen = new Pen(PLAIN);
-  private readonly session: UiSession;
+  readonly session: UiSession;
   private readonly lines: PlainConversation;
   private readonly tasks: PlainTasks;
   private readonly terminal: LineTerminal;
@@ -52,7 +52,7 @@ export class PlainApp {
       onFree: () => this.report(),
       onEnd: onLeave,
     });
-    this.redraw = new Redraw({ draw: () => this.report(), isAtWork: () => false });
+    this.redraw = createRedraw({ draw: () => this.report(), isAtWork: () => false });
     this.session = new UiSession(
       options,
       {
@@ -85,16 +85,6 @@ export class PlainApp {
     this.terminal.start();
   }
 
-  /** The id of the conversation; null before the first message. */
-  get id(): string | null {
-    return this.session.conversation.id;
-  }
-
-  /** Shows an earlier conversation, by its full id. The next message continues it. */
-  open(id: string): void {
-    this.session.open(id);
-  }
-
   async stop(): Promise<void> {
     await this.session.stop();
     this.stopNow();
@@ -104,10 +94,6 @@ export class PlainApp {
     this.session.stopNow();
     this.redraw.stop();
     this.terminal.stop();
-  }
-
-  note(level: 'info' | 'warning' | 'error', text: string): void {
-    this.session.dispatch({ type: 'note', level, text });
   }
 
   /** Ctrl+C: stops the turn, and leaves when it is pressed again. */

@@ -1,6 +1,6 @@
 import type { ProposedEdit, Question, PermissionQuestion } from '../../../protocol/question.ts';
 import { plainLines, type Pen } from '../view/pen.ts';
-import { requestText } from '../view/question-box.ts';
+import { requestedTexts, requestText } from '../view/question-box.ts';
 
 /** Writes a question in full: who asks, for exactly what, and the letters that answer. */
 export function questionText(
@@ -22,10 +22,9 @@ function bodyText(question: Question, pen: Pen): readonly string[] {
     const options = question.options.map((option, index) => `${index + 1}: ${option}`);
     return [...question.text.split('\n'), ...options].map((line) => pen.prose('text', line));
   }
-  const { commands, paths, hosts, input, edits, reason } = question;
-  const whole = [...commands, ...paths, ...hosts, ...(input === null ? [] : [input])];
+  const { edits, reason } = question;
   return [
-    ...exactLines(whole, pen),
+    ...exactLines(requestedTexts(question), pen),
     ...edits.flatMap((edit) => editText(edit, pen)),
     pen.prose('text', reason),
   ];

@@ -1,6 +1,7 @@
 import { errorMessage, MusterError } from '../../../base/errors.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { AppState } from '../model/app-state.ts';
+import type { TaskState } from '../../../protocol/state/task-state.ts';
 import { readEarlier, type ScanLog } from '../model/earlier-entries.ts';
 import { searchLog } from '../model/entry-search.ts';
 import { isCutOff } from '../model/task-tree.ts';
@@ -46,6 +47,13 @@ export interface EffectRunnerOptions {
   readonly dispatch: (message: UiMessage) => void;
 }
 
+/** The effects whose failure is a note, because a hint has no room for the reason. */
+const NOTED_FAILURES: ReadonlySet<UiEffect['type']> = new Set([
+  'set-model',
+  'show-context',
+  'rewind',
+]);
+
 /** Carries out the effects that `update` describes. What comes of them returns as messages. */
 export class EffectRunner {
   private readonly options: EffectRunnerOptions;
@@ -54,16 +62,21 @@ export class EffectRunner {
     this.options = options;
   }
 
-  /** Never throws: an error becomes a hint. */
+  /** Never throws: an error becomes a note or a hint. */
   run(effect: UiEffect): void {
+    const fail = (thrown: unknown): void => {
+      const text = errorMessage(thrown);
+      if (NOTED_FAILURES.has(effect.type)) this.note('warning', text);
+      else this.hint(text);
+    };
     try {
-      this.perform(effect);
+      this.perform(effect, fail);
     } catch (thrown) {
-      this.hint(errorMessage(thrown));
+      fail(thrown);
     }
   }
 
-  private perform(effect: UiEffect): void {
+  private perform(effect: UiEffect, fail: (thrown: unknown) => void): void {
     const { library, conversation, shell, images, surface, dispatch } = this.options;
     switch (effect.type) {
       case 'dispatch':
@@ -84,12 +97,14 @@ export class EffectRunner {
         return this.loadConversation(effect.id);
       case 'list-conversations':
         return this.listConversations();
-      case 'set-model':
-        return this.setModel(effect.name);
+      case 'set-model': {
+        const { provider, id } = library.setModel(effect.name);
+        return dispatch({ type: 'model-set', name: `${provider}/${id}` });
+      }
       case 'set-mode':
         return this.setMode(effect.task, effect.modes);
       case 'show-context':
-        return void this.showContext(effect.task);
+        return void this.showContext(effect.task).catch(fail);
       case 'interrupt-task':
         return library.interrupt(effect.task);
       case 'stop-task':
@@ -117,9 +132,9 @@ export class EffectRunner {
         return dispatch({ type: 'log-searched', key, matches: matches ?? [], by });
       }
       case 'plan-rewind':
-        return void this.planRewind(effect);
+        return void this.planRewind(effect).catch(fail);
       case 'rewind':
-        return void this.rewind(effect);
+        return void this.rewind(effect).catch(fail);
       case 'run-shell':
         return void shell.run(effect.command, effect);
       case 'stop-shell':
@@ -154,9 +169,10 @@ export class EffectRunner {
 
   private sendToConversation(text: string): void {
     const { conversation, sender } = this.options;
-    const deliver = (message: string, enclosed?: QuotedItems) =>
-      conversation.send(message, enclosed);
-    sender.send(text, { to: () => conversation.id, deliver });
+    sender.send(text, {
+      to: () => conversation.id,
+      deliver: (message, enclosed) => conversation.send(message, enclosed),
+    });
   }
 
   /** A task that has ended, or is about to, continues with the message. */
@@ -207,13 +223,11 @@ export class EffectRunner {
       }
       return;
     }
-    void readEarlierTasks(library.store, id, {
-      isWanted: (task) => {
-        const { root, rows } = state().tree;
-        return root === id && (task === null || !rows.has(task.spec.id));
-      },
-      dispatch,
-    });
+    const isWanted = (task: TaskState | null): boolean => {
+      const { root, rows } = state().tree;
+      return root === id && (task === null || !rows.has(task.spec.id));
+    };
+    void readEarlierTasks(library.store, id, isWanted, dispatch);
   }
 
   private listConversations(): void {
@@ -222,15 +236,6 @@ export class EffectRunner {
     const { cwd, store } = library;
     const page = conversationsPage(store.list(), { cwd, current: conversation.id, now });
     dispatch({ type: 'page', ...page });
-  }
-
-  private setModel(name: string): void {
-    try {
-      const { provider, id } = this.options.library.setModel(name);
-      this.options.dispatch({ type: 'model-set', name: `${provider}/${id}` });
-    } catch (thrown) {
-      this.note('warning', errorMessage(thrown));
-    }
   }
 
   private setMode(task: string, modes: readonly PermissionMode[]): void {
@@ -247,12 +252,8 @@ export class EffectRunner {
   }
 
   private async showContext(task: string): Promise<void> {
-    try {
-      const lines = contextLines(await this.options.library.contextOf(task));
-      this.options.dispatch({ type: 'page', title: 'Context', lines });
-    } catch (thrown) {
-      this.note('warning', errorMessage(thrown));
-    }
+    const lines = contextLines(await this.options.library.contextOf(task));
+    this.options.dispatch({ type: 'page', title: 'Context', lines });
   }
 
   private answer({ answer, typed }: Extract<UiEffect, { type: 'answer-question' }>): void {
@@ -281,26 +282,18 @@ export class EffectRunner {
     isRedo,
   }: Extract<UiEffect, { type: 'plan-rewind' }>): Promise<void> {
     const { library, dispatch } = this.options;
-    try {
-      const prompt = isRedo ? null : readLastPrompt(library.store, conversation);
-      if (!isRedo && prompt === null) return;
-      // To undo the first message is to put back everything, and to type the message anew.
-      const target = prompt === null ? 'undo' : { to: prompt.before ?? 0 };
-      const plan = await library.planRewind(conversation, target);
-      dispatch({ type: 'rewind-planned', plan, prompt });
-    } catch (thrown) {
-      this.hint(errorMessage(thrown));
-    }
+    const prompt = isRedo ? null : readLastPrompt(library.store, conversation);
+    if (!isRedo && prompt === null) return;
+    // To undo the first message is to put back everything, and to type the message anew.
+    const target = prompt === null ? 'undo' : { to: prompt.before ?? 0 };
+    const plan = await library.planRewind(conversation, target);
+    dispatch({ type: 'rewind-planned', plan, prompt });
   }
 
   private async rewind({ plan, prompt }: Extract<UiEffect, { type: 'rewind' }>): Promise<void> {
-    try {
-      const { plan: done, left } = await this.options.library.rewind(plan);
-      const skipped = left.map(({ path, because }) => `${path}: ${because}`);
-      const files = done.files.length - left.length;
-      this.options.dispatch({ type: 'rewound', files, skipped, prompt });
-    } catch (thrown) {
-      this.note('warning', errorMessage(thrown));
-    }
+    const { plan: done, left } = await this.options.library.rewind(plan);
+    const skipped = left.map(({ path, because }) => `${path}: ${because}`);
+    const files = done.files.length - left.length;
+    this.options.dispatch({ type: 'rewound', files, skipped, prompt });
   }
 }

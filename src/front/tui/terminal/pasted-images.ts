@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { UiMessage } from '../update/message.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { toAbsolutePath } from '../../../sys/files/paths.ts';
 import type { ShownImage, ImageDescription } from '../../../api/session/contract.ts';
@@ -17,7 +18,7 @@ interface ImageOptions {
   readonly lookAtImage: (bytes: Buffer) => Promise<ImageDescription>;
   /** Inserts text into the editor. */
   readonly insert: (text: string) => void;
-  readonly hint: (text: string) => void;
+  readonly dispatch: (message: UiMessage) => void;
 }
 
 /** The images that a message shows; in the text they are `[image #1]`. */
@@ -39,9 +40,8 @@ export class PastedImages {
   }
 
   async takeClipboard(): Promise<void> {
-    const { clipboardImage } = await import('./pasted-images.ts');
     const image = await clipboardImage();
-    if (typeof image === 'string') this.options.hint(image);
+    if (typeof image === 'string') this.hint(image);
     else await this.take(image, null);
   }
 
@@ -62,17 +62,17 @@ export class PastedImages {
     } catch (thrown) {
       // The paste may have been meant as text: there may be no such file, for example.
       this.options.insert(pasted);
-      this.options.hint(`taken as text: ${errorMessage(thrown)}`);
+      this.hint(`taken as text: ${errorMessage(thrown)}`);
     }
   }
 
   /** `otherwise` is the text to insert if the image can't be shown. */
   private async take(bytes: Buffer, otherwise: string | null): Promise<void> {
-    const { lookAtImage, insert, hint } = this.options;
+    const { lookAtImage, insert } = this.options;
     const { facts, why } = await lookAtImage(bytes);
     if (why !== null) {
       if (otherwise !== null) insert(otherwise);
-      hint(`not shown: ${why}`);
+      this.hint(`not shown: ${why}`);
       return;
     }
     this.last += 1;
@@ -82,7 +82,11 @@ export class PastedImages {
       this.images.delete(number);
     }
     insert(`${markOf(this.last)} `);
-    hint(`${markOf(this.last)}: ${facts ?? ''}`);
+    this.hint(`${markOf(this.last)}: ${facts ?? ''}`);
+  }
+
+  private hint(text: string): void {
+    this.options.dispatch({ type: 'hint', text });
   }
 
   private byteCount(): number {
@@ -121,25 +125,20 @@ function unquotedPath(text: string): string | null {
 
 const MAX_MS = 5_000;
 
-interface Reader {
-  readonly program: string;
-  readonly args: readonly string[];
-}
+type Reader = readonly [program: string, ...args: readonly string[]];
 
 /** The programs that print the image of the clipboard as PNG. */
 function readers(): readonly Reader[] {
   const environment = readEnvironment();
-  if (process.platform === 'darwin') return [{ program: 'pngpaste', args: ['-'] }];
-  const wayland = { program: 'wl-paste', args: ['--no-newline', '--type', 'image/png'] };
-  const x11 = { program: 'xclip', args: ['-selection', 'clipboard', '-t', 'image/png', '-o'] };
-  return [
-    ...((environment['WAYLAND_DISPLAY'] ?? '') === '' ? [] : [wayland]),
-    ...((environment['DISPLAY'] ?? '') === '' ? [] : [x11]),
-  ];
+  if (process.platform === 'darwin') return [['pngpaste', '-']];
+  const isSet = (name: string) => (environment[name] ?? '') !== '';
+  const wayland = ['wl-paste', '--no-newline', '--type', 'image/png'] as const;
+  const x11 = ['xclip', '-selection', 'clipboard', '-t', 'image/png', '-o'] as const;
+  return [...(isSet('WAYLAND_DISPLAY') ? [wayland] : []), ...(isSet('DISPLAY') ? [x11] : [])];
 }
 
 /** Reads the image of the clipboard. Returns a text that says why there is none. */
-export async function clipboardImage(): Promise<Buffer | string> {
+async function clipboardImage(): Promise<Buffer | string> {
   const known = readers();
   if (known.length === 0) {
     return 'no clipboard is in reach of this terminal: name the file of the image with @, or drop it here';
@@ -147,7 +146,7 @@ export async function clipboardImage(): Promise<Buffer | string> {
   const missing: string[] = [];
   for (const reader of known) {
     const found = await outputOf(reader);
-    if (found === null) missing.push(reader.program);
+    if (found === null) missing.push(reader[0]);
     else if (found.length > 0) return found;
   }
   return missing.length === known.length
@@ -156,7 +155,7 @@ export async function clipboardImage(): Promise<Buffer | string> {
 }
 
 /** Returns the output of a program; null if there is no such program. */
-async function outputOf({ program, args }: Reader): Promise<Buffer | null> {
+async function outputOf([program, ...args]: Reader): Promise<Buffer | null> {
   const group = spawnProcessGroup(program, args, { cwd: '/', env: readEnvironment() });
   const timer = setTimeout(() => void group.end({ graceMs: 0 }), MAX_MS);
   const chunks: Buffer[] = [];

@@ -57,7 +57,6 @@ export class UiSession {
     this.surface = surface;
     this.context = { library, tools, now, bindings: userBindings(library.keyBindings) };
     const { dispatch } = this;
-    const hint = (text: string) => dispatch({ type: 'hint', text });
     this.conversation =
       watched ??
       new ConversationRunner(library, {
@@ -74,34 +73,18 @@ export class UiSession {
       cwd,
       lookAtImage: (bytes) => library.lookAtImage(bytes, this.conversation.id),
       insert: (text) => surface.insertIntoEditor(text),
-      hint,
+      dispatch,
     });
     this.shell = new ShellCommands({
       cwd,
-      onOutput: (key, change) => dispatch({ type: 'shell-output', key, change }),
+      dispatch,
       onEnded: (output) => surface.shellEnded?.(output),
-      onHint: hint,
-    });
-    const sender = new MessageSender({
-      library,
-      agent,
-      shell: this.shell,
-      images: this.images,
-      onWarning: (text) => dispatch({ type: 'note', level: 'warning', text }),
-      onChange: () =>
-        dispatch({ type: 'conversation-changed', status: { isSending: sender.isSending } }),
     });
     const { conversation, shell, images } = this;
-    this.effects = new EffectRunner({
-      library,
-      conversation,
-      sender,
-      shell,
-      images,
-      surface,
-      state: () => this.state,
-      dispatch,
-    });
+    const sender = new MessageSender({ library, agent, shell, images, dispatch });
+    const state = () => this.state;
+    const parts = { library, conversation, sender, shell, images, surface };
+    this.effects = new EffectRunner({ ...parts, state, dispatch });
     const { id, isAtWork, isWatched } = conversation;
     const status = { id, isAtWork, isWatched, isSending: false };
     this.current = initialAppState({ conversation: status, notices, surface: kind });
@@ -128,6 +111,11 @@ export class UiSession {
       this.isBusy = false;
     }
   };
+
+  /** Adds a note that belongs to no event. */
+  note(level: 'info' | 'warning' | 'error', text: string): void {
+    this.dispatch({ type: 'note', level, text });
+  }
 
   /** Shows an earlier conversation by its full id. The next message continues it. Throws if its log can't be read. */
   open(id: string): void {

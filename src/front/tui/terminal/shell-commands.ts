@@ -1,5 +1,5 @@
 import { plural, formatDuration } from '../../../base/text.ts';
-import type { ShellEntry } from '../model/entry.ts';
+import type { UiMessage } from '../update/message.ts';
 import type { CommandOutput } from '../../../api/session/contract.ts';
 import { isAbsolute } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
@@ -16,19 +16,15 @@ const SHOW_MS = 60;
 
 interface ShellOptions {
   readonly cwd: string;
-  readonly onOutput: (
-    key: number,
-    change: Pick<ShellEntry, 'output' | 'outputLines' | 'outcome'>,
-  ) => void;
+  readonly dispatch: (message: UiMessage) => void;
+  /** Called with the full output of a command. */
   readonly onEnded: (output: CommandOutput) => void;
-  readonly onHint: (text: string) => void;
 }
 
 /** Runs the user's own shell commands, one at a time. Their outputs wait for the next message. */
 export class ShellCommands {
   private readonly options: ShellOptions;
   private running: ShellProcess | null = null;
-  private isStopped = false;
   private waiting: readonly CommandOutput[] = [];
   private isShowing = false;
 
@@ -41,15 +37,12 @@ export class ShellCommands {
     command: string,
     { key, isShared }: { readonly key: number; readonly isShared: boolean },
   ): Promise<void> {
-    const { cwd, onOutput, onEnded } = this.options;
-    this.isStopped = false;
-    const { startShellProcess } = await import('./shell-commands.ts');
-    const show = (outcome: string | null) =>
-      onOutput(key, {
-        output: running.output.lastOf(SHOWN_CHARACTERS),
-        outputLines: running.output.lines,
-        outcome,
-      });
+    const { cwd, dispatch, onEnded } = this.options;
+    const show = (outcome: string | null) => {
+      const output = running.output.lastOf(SHOWN_CHARACTERS);
+      const change = { output, outputLines: running.output.lines, outcome };
+      dispatch({ type: 'shell-output', key, change });
+    };
     const running = startShellProcess(command, {
       cwd,
       onOutput: () => {
@@ -62,7 +55,6 @@ export class ShellCommands {
       },
     });
     this.running = running;
-    if (this.isStopped) void running.end();
     const outcome = await running.ended;
     this.running = null;
     show(outcome);
@@ -73,7 +65,6 @@ export class ShellCommands {
 
   /** Asks the running command to end, and kills it if it does not within 2 s. */
   async stop(): Promise<void> {
-    this.isStopped = true;
     await this.running?.end();
   }
 
@@ -94,9 +85,8 @@ export class ShellCommands {
     this.waiting = all.slice(-MAX_WAITING);
     const dropped = all.length - this.waiting.length;
     if (dropped === 0) return;
-    this.options.onHint(
-      `${plural(dropped, 'earlier output')} not attached: a message takes at most ${MAX_WAITING}`,
-    );
+    const text = `${plural(dropped, 'earlier output')} not attached: a message takes at most ${MAX_WAITING}`;
+    this.options.dispatch({ type: 'hint', text });
   }
 }
 
@@ -104,7 +94,7 @@ export class ShellCommands {
 const GRACE_MS = 2_000;
 
 /** A running shell command of the user's. */
-export interface ShellProcess {
+interface ShellProcess {
   readonly output: OutputBuffer;
   /** Resolves to the outcome, such as "exit code 0". Never rejects. */
   readonly ended: Promise<string>;
@@ -113,7 +103,7 @@ export interface ShellProcess {
 }
 
 /** Starts a command in the user's own shell with their full environment, since it is they who run it. */
-export function startShellProcess(
+function startShellProcess(
   command: string,
   { cwd, onOutput }: { readonly cwd: string; readonly onOutput: () => void },
 ): ShellProcess {

@@ -54,8 +54,8 @@ export function keyAction(key: string, context: KeyContext, bindings: Bindings):
 }
 
 function isMeant(action: Action, key: string, context: KeyContext, bindings: Bindings): boolean {
-  const { keys, scope, needsEmptyEditor, isEditors } = bindings[action];
-  if (isEditors === true || !keys.includes(key)) return false;
+  const { keys, scope, needsEmptyEditor, editorAction } = bindings[action];
+  if (editorAction !== undefined || !keys.includes(key)) return false;
   if (scope !== 'anywhere' && scope !== context.focus) return false;
   if (needsEmptyEditor === true && !context.isEditorEmpty) return false;
   if (action === 'focus-question') return context.hasQuestion && !context.isAnswering;

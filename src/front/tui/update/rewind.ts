@@ -12,6 +12,7 @@ import {
   addNote,
   editTree,
   askConfirmation,
+  dispatchNote,
 } from './step.ts';
 import type { UiMessage } from './message.ts';
 import { closeTask } from './tasks.ts';
@@ -62,13 +63,13 @@ export function showRewound(state: AppState, { files, skipped, prompt }: Rewound
   const isEmpty = prompt?.before === null;
   const again = prompt === null ? '' : '; /redo reverts that';
   const notes = [
-    note('info', `${plural(files, 'file')} put back${again}`),
-    ...skipped.map((each) => note('warning', `not ${each}`)),
+    dispatchNote('info', `${plural(files, 'file')} put back${again}`),
+    ...skipped.map((each) => dispatchNote('warning', `not ${each}`)),
   ];
   const restart: readonly UiEffect[] = isEmpty ? [{ type: 'start-new-conversation' }] : [];
   if (state.surface === 'lines') {
     // Lines that were written stay, so that the conversation is not shown again.
-    const taken = prompt === null ? [] : [note('info', `taken back: ${prompt.text}`)];
+    const taken = prompt === null ? [] : [dispatchNote('info', `taken back: ${prompt.text}`)];
     return next(state, ...restart, ...taken, ...notes);
   }
   const reload: readonly UiEffect[] =
@@ -83,10 +84,6 @@ export function showRewound(state: AppState, { files, skipped, prompt }: Rewound
       prompt === null || hasDraft ? next(emptied) : setEditorText(emptied, prompt.text);
     return andThen(restored, (shown) => next(shown, ...reload, ...notes));
   });
-}
-
-function note(level: 'info' | 'warning', text: string): UiEffect {
-  return { type: 'dispatch', message: { type: 'note', level, text } };
 }
 
 /** Goes on if there is a conversation and nothing of it is at work; says otherwise why not. */

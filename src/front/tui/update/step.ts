@@ -133,6 +133,11 @@ export function addNote(
   return appendEntry(state, { kind: 'note', level, text }).state;
 }
 
+/** The effect that adds a note after the effects before it. */
+export function dispatchNote(level: 'info' | 'warning', text: string): UiEffect {
+  return { type: 'dispatch', message: { type: 'note', level, text } };
+}
+
 /** The question that has the focus or is being answered; undefined if it was settled elsewhere. */
 export function focusedQuestion({ tree, question }: AppState): PendingQuestion | undefined {
   return question === null ? undefined : tree.questions.get(question);

@@ -37,36 +37,31 @@ export function conversationParts(
   const read = earlier?.entries ?? [];
   const lastRead = read.at(-1);
   const gap = gapCount(transcript);
-  const gapLines =
-    gap === 0 ? [] : [countLine(gap, 'entry between', 'entries between', style, tools)];
-  // Each is drawn at most once a frame, and only if it is in view.
-  const drawAbove = once(() => linesAbove(transcript, style, tools));
-  const drawStream = once(() => streamLines(stream, style, tools.pen));
-  const between = read.length + 1;
-  const end = between + 1 + entries.length;
-  const entryAt = (index: number) =>
-    index < between ? read[index - 1] : entries[index - between - 1];
-  const entryBefore = (index: number) => {
-    if (index !== between + 1) return entryAt(index - 1);
-    return gap === 0 ? lastRead : undefined;
-  };
+  const entryParts = (list: readonly Entry[], before?: Entry) =>
+    list.map((entry, index) => {
+      const isReply = (list[index - 1] ?? before)?.kind === 'message';
+      return { key: entry.key, draw: () => framedEntry(entry, { ...style, isReply }, tools) };
+    });
+  const parts: readonly { readonly key: number; readonly draw: () => readonly string[] }[] = [
+    { key: -1, draw: once(() => linesAbove(transcript, style, tools)) },
+    ...entryParts(read),
+    {
+      key: lastRead === undefined ? -0.5 : lastRead.key + 0.5,
+      draw: () => countLine(gap, 'entry between', 'entries between', style, tools),
+    },
+    ...entryParts(entries, gap === 0 ? lastRead : undefined),
+    { key: nextKey, draw: once(() => streamLines(stream, style, tools.pen)) },
+    ...waiting.map((message, index) => ({
+      key: nextKey + index + 1,
+      draw: () => entryLines({ key: 0, ...message }, style, tools.pen),
+    })),
+  ];
   return {
-    count: end + 1 + waiting.length,
+    count: parts.length,
     part: (index) => {
-      if (index === 0) return { key: -1, lines: drawAbove() };
-      if (index === end) return { key: nextKey, lines: drawStream() };
-      const message = index > end ? waiting[index - end - 1] : undefined;
-      if (message !== undefined) {
-        const lines = entryLines({ key: 0, ...message }, style, tools.pen);
-        return { key: nextKey + index - end, lines };
-      }
-      if (index === between) {
-        return { key: lastRead === undefined ? -0.5 : lastRead.key + 0.5, lines: gapLines };
-      }
-      const entry = entryAt(index);
-      if (entry === undefined) throw new RangeError(`a conversation has no part ${index}`);
-      const isReply = entryBefore(index)?.kind === 'message';
-      return { key: entry.key, lines: framedEntry(entry, { ...style, isReply }, tools) };
+      const part = parts[index];
+      if (part === undefined) throw new RangeError(`a conversation has no part ${index}`);
+      return { key: part.key, lines: part.draw() };
     },
   };
 }
@@ -113,27 +108,28 @@ function linesAbove(
 ): readonly string[] {
   const older = olderCount(transcript);
   const { lost } = transcript;
-  if (older > 0) return [countLine(older + lost, 'older entry', 'older entries', style, tools)];
+  if (older > 0) return countLine(older + lost, 'older entry', 'older entries', style, tools);
   if (lost === 0) return style.above;
-  return [countLine(lost, 'older entry, in the logs', 'older entries, in the logs', style, tools)];
+  return countLine(lost, 'older entry, in the logs', 'older entries, in the logs', style, tools);
 }
 
 function countLine(
   count: number,
   one: string,
   many: string,
-  { width }: Pick<ConversationStyle, 'width'>,
-  { pen }: Pick<DrawingTools, 'pen'>,
-): string {
-  return fitLine(pen.prose('dim', `… ${plural(count, one, many)}`), width);
+  { width }: ConversationStyle,
+  { pen }: DrawingTools,
+): readonly string[] {
+  if (count === 0) return [];
+  return [fitLine(pen.prose('dim', `… ${plural(count, one, many)}`), width)];
 }
 
 function streamLines(
   { text, thinking }: Transcript['stream'],
-  { width, isExpanded }: EntryStyle,
+  style: EntryStyle,
   pen: Pen,
 ): readonly string[] {
-  const style = { width, isExpanded };
+  const { width, isExpanded } = style;
   const thoughts =
     thinking === '' || text !== ''
       ? []
@@ -143,6 +139,7 @@ function streamLines(
   return [...thoughts, ...answer];
 }
 
+/** Draws at most once a frame. */
 function once(draw: () => readonly string[]): () => readonly string[] {
   let lines: readonly string[] | null = null;
   return () => (lines ??= draw());

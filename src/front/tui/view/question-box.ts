@@ -191,16 +191,8 @@ const MIN_WHO = 6;
 
 /** The part of the title after the agent's name. */
 export function requestText(question: Question): string {
-  switch (question.kind) {
-    case 'input':
-      return 'asks';
-    case 'plan':
-      return 'asks to carry out this plan';
-    case 'permission':
-      return `asks to run ${question.tool}`;
-    default:
-      return question satisfies never;
-  }
+  if (question.kind === 'permission') return `asks to run ${question.tool}`;
+  return question.kind === 'plan' ? 'asks to carry out this plan' : 'asks';
 }
 
 /** A line of a question. */
@@ -237,14 +229,20 @@ export function askedLines(
     );
   }
   return [
-    ...whole(question).flatMap((text) => text.split('\n').flatMap(exact)),
+    ...requestedTexts(question).flatMap((text) => text.split('\n').flatMap(exact)),
     ...question.edits.flatMap((edit) => editLines(edit, pen)).flatMap(over),
     ...over(pen.prose('dim', question.reason)),
     ...(rule === null ? [] : over(pen.prose('dim', `always: ${sanitizeLine(rule)}`))),
   ];
 }
 
-function whole({ commands, paths, hosts, input }: PermissionQuestion): readonly string[] {
+/** The texts of everything that a call would do. */
+export function requestedTexts({
+  commands,
+  paths,
+  hosts,
+  input,
+}: PermissionQuestion): readonly string[] {
   return [...commands, ...paths, ...hosts, ...(input === null ? [] : [input])];
 }
 

@@ -4,7 +4,7 @@ import type { UiLibrary } from '../model/ui-library.ts';
 import type { ConversationPort } from '../terminal/conversation-runner.ts';
 
 /** Reports why another process did not do what it was asked for. */
-export type ReportFailure = (text: string) => void;
+type ReportFailure = (text: string) => void;
 
 const NO_ATTACHMENTS = 'outputs and images can be attached only where the conversation runs';
 
@@ -98,43 +98,29 @@ export function watchedLibrary(
   };
 }
 
-/** The conversation of another process. Messages are sent there. */
-export class WatchedConversation implements ConversationPort {
-  readonly id: string;
-  readonly isAtWork = false;
-  readonly isWatched = true;
-  private readonly library: Pick<UiLibrary, 'resumeBelow' | 'send'>;
-  private readonly reportFailure: ReportFailure;
-
-  constructor(
-    id: string,
-    library: Pick<UiLibrary, 'resumeBelow' | 'send'>,
-    reportFailure: ReportFailure,
-  ) {
-    this.id = id;
-    this.library = library;
-    this.reportFailure = reportFailure;
-  }
-
-  select(): void {
+/** Makes the conversation of another process. Messages are sent there. */
+export function watchedConversation(
+  id: string,
+  library: Pick<UiLibrary, 'resumeBelow' | 'send'>,
+  reportFailure: ReportFailure,
+): ConversationPort {
+  return {
+    id,
+    isAtWork: false,
+    isWatched: true,
     // The watched conversation stays the same.
-  }
-
-  send(text: string): void {
-    this.library.send(this.id, text);
-  }
-
-  continueWork(): void {
+    select: () => {},
+    send: (text) => library.send(id, text),
     // The process that owns the conversation decides that.
-  }
-
-  resumeTask(task: string, text: string | null): void {
-    const message = text === null ? {} : { prompt: text };
-    this.library.resumeBelow(task, message).catch((thrown: unknown) => {
-      const failure = text === null ? 'it does not continue' : `not sent: “${text}”`;
-      this.reportFailure(`${failure}: ${errorMessage(thrown)}`);
-    });
-  }
+    continueWork: () => {},
+    resumeTask: (task, text) => {
+      const message = text === null ? {} : { prompt: text };
+      library.resumeBelow(task, message).catch((thrown: unknown) => {
+        const failure = text === null ? 'it does not continue' : `not sent: “${text}”`;
+        reportFailure(`${failure}: ${errorMessage(thrown)}`);
+      });
+    },
+  };
 }
 
 function notAtWork(id: string, command: string): MusterError {

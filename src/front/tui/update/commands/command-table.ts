@@ -13,17 +13,14 @@ import {
   usagePage,
   type Page,
   type PageSource,
+  type CommandHelp,
 } from './pages.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../../../base/terminal-text.ts';
 import { collapseWhitespace } from '../../../../base/text.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
 
 /** A command that is typed after a slash. */
-export interface SlashCommand {
-  readonly name: string;
-  /** The argument as the help shows it; absent if there is none. */
-  readonly argument?: string;
-  readonly help: string;
+export interface SlashCommand extends CommandHelp {
   /** Set if the command does not work on the conversation of another process. */
   readonly needsOwnConversation?: true;
   /** The completions of the argument. */
@@ -42,12 +39,12 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'help',
     help: 'commands and keys',
-    run: page((_argument, { bindings }) => helpPage(bindings, COMMANDS)),
+    run: page(({ bindings }) => helpPage(bindings, COMMANDS)),
   },
   {
     name: 'tasks',
     help: 'all tasks of this conversation',
-    run: page((_argument, source) => tasksPage(source)),
+    run: page(tasksPage),
   },
   {
     name: 'task-status',
@@ -59,7 +56,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'agents',
     help: 'the agents that tasks can be delegated to',
-    run: page((_argument, source) => agentsPage(source)),
+    run: page(agentsPage),
   },
   {
     name: 'model',
@@ -69,7 +66,7 @@ export const COMMANDS: readonly SlashCommand[] = [
     completions: (_state, library) => modelCompletions(library),
     run: (state, argument, context) =>
       argument === ''
-        ? showPage(state, modelPage(sourceOf(state, context)), context)
+        ? page(modelPage)(state, argument, context)
         : next(
             state,
             { type: 'set-model', name: argument },
@@ -91,7 +88,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'usage',
     help: 'tokens and cost of this conversation',
-    run: page((_argument, source) => usagePage(source)),
+    run: page(usagePage),
   },
   {
     name: 'context',
@@ -105,7 +102,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'permissions',
     help: 'the permission mode and the rules',
-    run: page((_argument, source) => permissionsPage(source)),
+    run: page(permissionsPage),
   },
   {
     name: 'compact',
@@ -146,13 +143,9 @@ function does(effect: UiEffect): SlashCommand['run'] {
 }
 
 /** A command that shows a page. */
-function page(build: (argument: string, source: PageSource) => Page): SlashCommand['run'] {
+function page(build: (source: PageSource, argument: string) => Page): SlashCommand['run'] {
   return (state, argument, context) =>
-    showPage(state, build(argument, sourceOf(state, context)), context);
-}
-
-function sourceOf({ tree }: AppState, { library, bindings, now }: UpdateContext): PageSource {
-  return { tree, library, bindings, now: now() };
+    showPage(state, build({ ...context, tree: state.tree }, argument), context);
 }
 
 /** A text that the editor offers: `/help`, `@Explore`. */

@@ -19,17 +19,15 @@ export interface Page {
   readonly lines: readonly string[];
 }
 
-export interface PageSource {
-  readonly library: LibraryInfo;
+/** Everything that a page is made from. */
+export interface PageSource extends UpdateContext {
   readonly tree: TaskTree;
-  readonly bindings: Bindings;
-  /** Milliseconds of the monotonic clock. */
-  readonly now: number;
 }
 
 /** The part of a slash command that the help shows. */
-interface CommandHelp {
+export interface CommandHelp {
   readonly name: string;
+  /** The argument as the help shows it; absent if there is none. */
   readonly argument?: string;
   readonly help: string;
 }
@@ -91,8 +89,9 @@ function columns(rows: readonly (readonly string[])[]): readonly string[] {
   return rows.map(([name = '', help = '']) => `${name.padEnd(width)}  ${help}`);
 }
 
-export function tasksPage({ tree, now }: PageSource): Page {
+export function tasksPage({ tree, now: clock }: PageSource): Page {
   const rows = treeRows(tree);
+  const now = clock();
   if (rows.length === 0) return { title: 'Tasks', lines: ['none yet'] };
   const more =
     tree.droppedRows === 0 ? [] : [`and ${tree.droppedRows} that ended before: muster tasks list`];
@@ -117,8 +116,9 @@ function used(row: TaskRow, now: number): string {
   ].join(', ');
 }
 
-export function taskPage(typed: string, { tree, now }: PageSource): Page {
+export function taskPage({ tree, now: clock }: PageSource, typed: string): Page {
   const title = '/task-status';
+  const now = clock();
   if (typed === '') return { title, lines: ['which one? /tasks lists their ids'] };
   const found = [...tree.rows.values()].filter(({ id }) => id.startsWith(typed));
   const [row] = found;
