@@ -1,15 +1,15 @@
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { hasWork } from './model/task-tree.ts';
 import { createAutocomplete } from './terminal/autocomplete.ts';
-import { attentionSequence, type AttentionMethod } from './terminal/notification.ts';
+import { attentionSequence } from './terminal/notification.ts';
 import { createRedraw, type Redraw } from './terminal/redraw.ts';
 import { pastedText, Screen, type ScreenSize, type TerminalDevice } from './terminal/screen.ts';
-import { UiSession, type SessionOptions } from './terminal/session.ts';
+import { UiSession, type InterfaceOptions } from './terminal/session.ts';
 import { keyAction, keyContext } from './update/key-action.ts';
 import type { UiMessage } from './update/message.ts';
 import { drawFrame } from './view/frame.ts';
 import { Highlighter } from './view/highlighter.ts';
-import { LineCache, Pen } from './view/pen.ts';
+import { Pen } from './view/pen.ts';
 import { PLAIN, THEMES, type Theme } from './view/theme.ts';
 
 /** The sandbox is tried out this long after the first frame, which does not wait for it. */
@@ -19,13 +19,9 @@ const SANDBOX_MS = 60;
 const DRAWN_AT_ONCE: ReadonlySet<UiMessage['type']> = new Set(['frame', 'key-pressed', 'typed']);
 
 /** Everything that the terminal UI is opened with. */
-export interface AppOptions extends SessionOptions {
+export interface AppOptions extends InterfaceOptions {
   readonly terminal: TerminalDevice;
   readonly theme: Theme;
-  /** How a user who looks elsewhere is called. */
-  readonly attention: AttentionMethod;
-  /** Called when the user wants to leave. */
-  readonly onLeave: () => void;
 }
 
 /**
@@ -46,7 +42,7 @@ export class App {
       onLoaded: () => this.redraw.changed(),
       onFailed: (why) => this.session.note('warning', why),
     });
-    const tools = { pen: new Pen(theme, highlighter), cache: new LineCache() };
+    const pen = new Pen(theme, highlighter);
     this.session = new UiSession(
       options,
       {
@@ -63,12 +59,12 @@ export class App {
           if (!DRAWN_AT_ONCE.has(type)) this.redraw.changed();
         },
       },
-      { tools, kind: 'screen' },
+      { pen, kind: 'screen' },
     );
     const { session } = this;
     const { signal } = this.stopped;
     this.screen = new Screen(terminal, {
-      pen: tools.pen,
+      pen,
       bindings: session.context.bindings,
       completions: createAutocomplete(library, { state: () => session.state, now, signal }),
       draw: (size) => this.draw(size),
@@ -78,8 +74,7 @@ export class App {
       onSubmit: (text) => session.dispatch({ type: 'submitted', text }),
       onPaste: (text) => session.images.takePaste(pastedText(text)),
       onBackground: (background) => {
-        tools.pen.use(THEMES[background]);
-        tools.cache.forget();
+        pen.use(THEMES[background]);
         this.screen.redraw();
       },
     });

@@ -33,6 +33,11 @@ function completing(editorAction: Keybinding, ...keys: readonly string[]): Actio
   return { keys, scope: 'completion', editorAction };
 }
 
+/** Keys that work wherever the focus is. */
+function anywhere(help: string, ...keys: readonly string[]): ActionBinding {
+  return { keys, scope: 'anywhere', help };
+}
+
 /** Keys that edit the text, as in a shell, without those that the screen uses itself. */
 const EDITING_BINDINGS = {
   'cursor-up': editing('tui.editor.cursorUp', 'up'),
@@ -82,77 +87,56 @@ const OWN_BINDINGS = {
     scope: 'editor',
     help: 'attach the image of the clipboard (or drop an image file)',
   },
-  interrupt: {
-    keys: ['escape'],
-    scope: 'anywhere',
-    help: 'stop the task in view and all tasks below it; twice: the complete tree',
-  },
-  leave: {
-    keys: ['ctrl+c'],
-    scope: 'anywhere',
-    help: 'clear the editor; twice: stop everything and leave (it can be resumed)',
-  },
+  interrupt: anywhere(
+    'stop the task in view and all tasks below it; twice: the complete tree',
+    'escape',
+  ),
+  leave: anywhere(
+    'clear the editor; twice: stop everything and leave (it can be resumed)',
+    'ctrl+c',
+  ),
   'leave-empty': { keys: ['ctrl+d'], scope: 'anywhere', needsEmptyEditor: true },
-  background: {
-    // tmux uses the first one itself.
-    keys: ['ctrl+b', 'ctrl+g'],
-    scope: 'anywhere',
-    help: 'send the running tasks to the background',
-  },
-  'cycle-mode': {
-    keys: ['shift+tab'],
-    scope: 'anywhere',
-    help: 'next permission mode: plan, default, acceptEdits, autonomous',
-  },
+  // tmux uses the first key itself.
+  background: anywhere('send the running tasks to the background', 'ctrl+b', 'ctrl+g'),
+  'cycle-mode': anywhere(
+    'next permission mode: plan, default, acceptEdits, autonomous',
+    'shift+tab',
+  ),
   'focus-question': {
     keys: ['tab'],
     scope: 'editor',
     needsEmptyEditor: true,
     help: 'answer the pending question (with an empty editor)',
   },
-  'focus-tasks': {
-    keys: ['ctrl+t'],
-    scope: 'anywhere',
-    help: 'choose a task: {choose-up} {choose-down}, {open-task} opens, {stop-task} stops, {background-task} to the background, {resume-task} resumes',
-  },
+  'focus-tasks': anywhere(
+    'choose a task: {choose-up} {choose-down}, {open-task} opens, {stop-task} stops, {background-task} to the background, {resume-task} resumes',
+    'ctrl+t',
+  ),
   back: {
     keys: ['left'],
     scope: 'editor',
     needsEmptyEditor: true,
     help: 'return from a task to the conversation (with an empty editor)',
   },
-  expand: { keys: ['ctrl+o'], scope: 'anywhere', help: 'fold and unfold results and thoughts' },
-  'focus-entries': {
-    keys: ['ctrl+r'],
-    scope: 'anywhere',
-    help: 'unfold one of them: {entry-up} {entry-down} choose, {unfold-entry} unfolds',
-  },
+  expand: anywhere('fold and unfold results and thoughts', 'ctrl+o'),
+  'focus-entries': anywhere(
+    'unfold one of them: {entry-up} {entry-down} choose, {unfold-entry} unfolds',
+    'ctrl+r',
+  ),
   'entry-up': { keys: ['up'], scope: 'entries' },
   'entry-down': { keys: ['down'], scope: 'entries' },
   'unfold-entry': { keys: ['enter'], scope: 'entries' },
-  search: {
-    keys: ['ctrl+f'],
-    scope: 'anywhere',
-    help: 'search: {search-next} next, {search-previous} previous',
-  },
+  search: anywhere('search: {search-next} next, {search-previous} previous', 'ctrl+f'),
   'search-here': { keys: ['/'], scope: 'entries' },
   'search-next': { keys: ['enter', 'ctrl+n', 'down'], scope: 'search' },
   'search-previous': { keys: ['ctrl+p', 'up'], scope: 'search' },
-  'page-up': {
-    keys: ['pageUp'],
-    scope: 'anywhere',
-    help: 'scroll up; {page-down} down; {line-up} {line-down} by a line',
-  },
+  'page-up': anywhere('scroll up; {page-down} down; {line-up} {line-down} by a line', 'pageUp'),
   'page-down': { keys: ['pageDown'], scope: 'anywhere' },
   'line-up': { keys: ['shift+up'], scope: 'anywhere' },
   'line-down': { keys: ['shift+down'], scope: 'anywhere' },
-  'to-end': { keys: ['ctrl+end'], scope: 'anywhere', help: 'go to the end and follow it' },
-  redraw: { keys: ['ctrl+l'], scope: 'anywhere', help: 'redraw the screen' },
-  suspend: {
-    keys: ['ctrl+z'],
-    scope: 'anywhere',
-    help: 'suspend Muster and all its tasks; type `fg` to continue',
-  },
+  'to-end': anywhere('go to the end and follow it', 'ctrl+end'),
+  redraw: anywhere('redraw the screen', 'ctrl+l'),
+  suspend: anywhere('suspend Muster and all its tasks; type `fg` to continue', 'ctrl+z'),
   'choose-up': { keys: ['up'], scope: 'tasks' },
   'choose-down': { keys: ['down'], scope: 'tasks' },
   'open-task': { keys: ['enter'], scope: 'tasks' },

@@ -137,25 +137,27 @@ export function changedWords(
 ): { readonly before: TextRange; readonly after: TextRange } | null {
   if (before.length > MAX_LINE || after.length > MAX_LINE) return null;
   const [old, now] = [wordsOf(before), wordsOf(after)];
-  const most = Math.min(old.length, now.length);
-  let start = 0;
-  let from = 0;
-  while (start < most && old[start] === now[start]) {
-    from += old[start]?.length ?? 0;
-    start += 1;
-  }
-  let end = 0;
-  let behind = 0;
-  while (end < most - start && old.at(-1 - end) === now.at(-1 - end)) {
-    behind += old.at(-1 - end)?.length ?? 0;
-    end += 1;
-  }
+  const { start, end } = commonEnds(old, now);
+  const from = old.slice(0, start).join('').length;
+  const behind = old.slice(old.length - end).join('').length;
   const same = (before.slice(0, from) + before.slice(before.length - behind)).trim().length;
   if (same < Math.max(before.trim().length, after.trim().length) * SAME_SHARE) return null;
   return {
     before: { from, to: before.length - behind },
     after: { from, to: after.length - behind },
   };
+}
+
+/** The number of items that two lists share at their start, and of the others at their end. */
+function commonEnds(
+  before: readonly string[],
+  after: readonly string[],
+): { readonly start: number; readonly end: number } {
+  const most = Math.min(before.length, after.length);
+  let [start, end] = [0, 0];
+  while (start < most && before[start] === after[start]) start += 1;
+  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return { start, end };
 }
 
 function wordsOf(line: string): readonly string[] {
@@ -180,11 +182,7 @@ export function lineChanges(
   before: readonly string[],
   after: readonly string[],
 ): readonly LineChange[] {
-  const most = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < most && before[start] === after[start]) start += 1;
-  let end = 0;
-  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  const { start, end } = commonEnds(before, after);
   const middle = changesBetween(
     before.slice(start, before.length - end),
     after.slice(start, after.length - end),

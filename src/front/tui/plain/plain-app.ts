@@ -1,10 +1,10 @@
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import { isTaskQuestion, type PendingQuestion, treeTotals } from '../model/task-tree.ts';
-import { attentionSequence, type AttentionMethod } from '../terminal/notification.ts';
+import { attentionSequence } from '../terminal/notification.ts';
 import { createRedraw, type Redraw } from '../terminal/redraw.ts';
-import { UiSession, type SessionOptions } from '../terminal/session.ts';
+import { UiSession, type InterfaceOptions } from '../terminal/session.ts';
 import type { UiMessage } from '../update/message.ts';
-import { LineCache, Pen } from '../view/pen.ts';
+import { Pen } from '../view/pen.ts';
 import { shortCost, shortTokens } from '../view/numbers.ts';
 import { startScreen } from '../view/start-screen.ts';
 import { PLAIN } from '../view/theme.ts';
@@ -12,12 +12,8 @@ import { LineTerminal, type LineStreams } from './line-terminal.ts';
 import { PlainConversation, PlainTasks } from './plain-conversation.ts';
 import { questionText, parseAnswer } from './plain-question.ts';
 
-export interface PlainAppOptions extends Omit<SessionOptions, 'watched'> {
+export interface PlainAppOptions extends InterfaceOptions {
   readonly streams: LineStreams;
-  /** How a user who looks elsewhere is called. */
-  readonly attention: AttentionMethod;
-  /** Called when the user wants to leave. */
-  readonly onLeave: () => void;
 }
 
 /** Lines are not cut: a screen reader has no columns. */
@@ -56,11 +52,6 @@ export class PlainApp {
     this.session = new UiSession(
       options,
       {
-        setEditorText: () => {},
-        insertIntoEditor: () => {},
-        addToHistory: () => {},
-        redraw: () => {},
-        suspend: () => {},
         callAttention: (text) => void streams.output.write(attentionSequence(attention, text)),
         leave: onLeave,
         changed: (message) => this.onChanged(message),
@@ -69,7 +60,7 @@ export class PlainApp {
           this.terminal.write([...shown.map((line) => pen.exact('text', line)), outcome]);
         },
       },
-      { tools: { pen, cache: new LineCache() }, kind: 'lines' },
+      { pen, kind: 'lines' },
     );
   }
 

@@ -25,12 +25,12 @@ import type { ShellCommands } from './shell-commands.ts';
 import { contextLines } from '../../../api/tasks/context-lines.ts';
 import type { QuotedItems } from '../../../api/session/contract.ts';
 
-/** The part of the screen, or of the lines that take its place, that effects use. */
+/** The part of the screen that effects use, or of the lines that take its place, which have no editor. */
 export interface Surface {
-  setEditorText(text: string): void;
-  addToHistory(text: string): void;
-  redraw(): void;
-  suspend(): void;
+  setEditorText?(text: string): void;
+  addToHistory?(text: string): void;
+  redraw?(): void;
+  suspend?(): void;
   /** Calls a user who looks elsewhere. */
   callAttention(text: string): void;
   leave(): void;
@@ -142,16 +142,16 @@ export class EffectRunner {
       case 'paste-image':
         return void images.takeClipboard();
       case 'set-editor-text':
-        return surface.setEditorText(effect.text);
+        return surface.setEditorText?.(effect.text);
       case 'remember-input':
-        surface.addToHistory(effect.text);
+        surface.addToHistory?.(effect.text);
         return library.typed.add(effect.text);
       case 'call-attention':
         return surface.callAttention(effect.text);
       case 'redraw':
-        return surface.redraw();
+        return surface.redraw?.();
       case 'suspend':
-        return surface.suspend();
+        return surface.suspend?.();
       case 'leave':
         return surface.leave();
       default:

@@ -1,13 +1,14 @@
 import { initialAppState, type AppState } from '../model/app-state.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import { userBindings } from '../model/user-bindings.ts';
-import type { DrawingTools } from '../view/pen.ts';
+import type { Pen } from '../view/pen.ts';
 import type { UpdateContext } from '../update/step.ts';
 import type { UiMessage } from '../update/message.ts';
 import { update } from '../update/update.ts';
 import { ConversationRunner, type ConversationPort } from './conversation-runner.ts';
 import { EffectRunner, type Surface } from './effect-runner.ts';
 import { MessageSender } from './message-sender.ts';
+import type { AttentionMethod } from './notification.ts';
 import { PastedImages } from './pasted-images.ts';
 import { ShellCommands } from './shell-commands.ts';
 import type { CommandOutput } from '../../../api/session/contract.ts';
@@ -24,9 +25,17 @@ export interface SessionOptions {
   readonly now: () => number;
 }
 
+/** The options of a session and of the screen or the lines that show it. */
+export interface InterfaceOptions extends SessionOptions {
+  /** How a user who looks elsewhere is called. */
+  readonly attention: AttentionMethod;
+  /** Called when the user wants to leave. */
+  readonly onLeave: () => void;
+}
+
 /** The surface that shows a session, with the calls that only a session makes. */
 interface SessionSurface extends Surface {
-  insertIntoEditor(text: string): void;
+  insertIntoEditor?(text: string): void;
   /** Called after each message. */
   changed(message: UiMessage): void;
   /** Called with the full output of one of the user's shell commands. */
@@ -52,10 +61,10 @@ export class UiSession {
   constructor(
     { library, agent, watched, notices, now }: SessionOptions,
     surface: SessionSurface,
-    { tools, kind }: { readonly tools: DrawingTools; readonly kind: AppState['surface'] },
+    { pen, kind }: { readonly pen: Pen; readonly kind: AppState['surface'] },
   ) {
     this.surface = surface;
-    this.context = { library, tools, now, bindings: userBindings(library.keyBindings) };
+    this.context = { library, pen, now, bindings: userBindings(library.keyBindings) };
     const { dispatch } = this;
     this.conversation =
       watched ??
@@ -72,7 +81,7 @@ export class UiSession {
     this.images = new PastedImages({
       cwd,
       lookAtImage: (bytes) => library.lookAtImage(bytes, this.conversation.id),
-      insert: (text) => surface.insertIntoEditor(text),
+      insert: (text) => surface.insertIntoEditor?.(text),
       dispatch,
     });
     this.shell = new ShellCommands({

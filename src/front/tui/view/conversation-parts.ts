@@ -6,7 +6,7 @@ import { gapCount, olderCount } from '../model/earlier-entries.ts';
 import type { Transcript } from '../model/transcript.ts';
 import { answerLines, entryLines, thinkingLines, type EntryStyle } from './entry-lines.ts';
 import { fitLine } from './fit.ts';
-import type { DrawingTools, Pen } from './pen.ts';
+import type { Pen } from './pen.ts';
 import { markMatches } from './search-marks.ts';
 import type { Parts } from './viewport.ts';
 
@@ -31,7 +31,7 @@ export interface ConversationStyle extends EntryStyle {
 export function conversationParts(
   transcript: Transcript,
   style: ConversationStyle,
-  tools: DrawingTools,
+  pen: Pen,
 ): Parts {
   const { entries, earlier, stream, waiting, nextKey } = transcript;
   const read = earlier?.entries ?? [];
@@ -40,20 +40,20 @@ export function conversationParts(
   const entryParts = (list: readonly Entry[], before?: Entry) =>
     list.map((entry, index) => {
       const isReply = (list[index - 1] ?? before)?.kind === 'message';
-      return { key: entry.key, draw: () => framedEntry(entry, { ...style, isReply }, tools) };
+      return { key: entry.key, draw: () => framedEntry(entry, { ...style, isReply }, pen) };
     });
   const parts: readonly { readonly key: number; readonly draw: () => readonly string[] }[] = [
-    { key: -1, draw: once(() => linesAbove(transcript, style, tools)) },
+    { key: -1, draw: once(() => linesAbove(transcript, style, pen)) },
     ...entryParts(read),
     {
       key: lastRead === undefined ? -0.5 : lastRead.key + 0.5,
-      draw: () => countLine(gap, 'entry between', 'entries between', style, tools),
+      draw: () => countLine(gap, 'entry between', 'entries between', style, pen),
     },
     ...entryParts(entries, gap === 0 ? lastRead : undefined),
-    { key: nextKey, draw: once(() => streamLines(stream, style, tools.pen)) },
+    { key: nextKey, draw: once(() => streamLines(stream, style, pen)) },
     ...waiting.map((message, index) => ({
       key: nextKey + index + 1,
-      draw: () => entryLines({ key: 0, ...message }, style, tools.pen),
+      draw: () => entryLines({ key: 0, ...message }, style, pen),
     })),
   ];
   return {
@@ -78,7 +78,7 @@ export function isUnfolded(
 function framedEntry(
   entry: Entry,
   style: ConversationStyle & { readonly isReply: boolean },
-  { pen, cache }: DrawingTools,
+  pen: Pen,
 ): readonly string[] {
   const { key } = entry;
   const pattern = style.search?.pattern ?? null;
@@ -87,8 +87,8 @@ function framedEntry(
   const line = current?.key === key ? current.line : null;
   const isSigned = line !== null || style.chosen === key;
   const width = isSigned ? Math.max(1, style.width - 2) : style.width;
-  const how = `${width} ${isExpanded} ${pen.colorsCode}`;
-  const own = cache.get(entry, how, () => entryLines(entry, { width, isExpanded }, pen));
+  const how = `${width} ${isExpanded}`;
+  const own = pen.keep(entry, how, () => entryLines(entry, { width, isExpanded }, pen));
   // An empty line separates a message from the reply.
   const drawn = style.isReply && own[0] !== '' ? ['', ...own] : own;
   const lines = pattern === null ? drawn : markMatches(drawn, pattern, line, pen);
@@ -101,16 +101,12 @@ function sign(isHere: boolean, pen: Pen): string {
   return isHere ? `${pen.paint('accent', '▶')} ` : '  ';
 }
 
-function linesAbove(
-  transcript: Transcript,
-  style: ConversationStyle,
-  tools: DrawingTools,
-): readonly string[] {
+function linesAbove(transcript: Transcript, style: ConversationStyle, pen: Pen): readonly string[] {
   const older = olderCount(transcript);
   const { lost } = transcript;
-  if (older > 0) return countLine(older + lost, 'older entry', 'older entries', style, tools);
+  if (older > 0) return countLine(older + lost, 'older entry', 'older entries', style, pen);
   if (lost === 0) return style.above;
-  return countLine(lost, 'older entry, in the logs', 'older entries, in the logs', style, tools);
+  return countLine(lost, 'older entry, in the logs', 'older entries, in the logs', style, pen);
 }
 
 function countLine(
@@ -118,7 +114,7 @@ function countLine(
   one: string,
   many: string,
   { width }: ConversationStyle,
-  { pen }: DrawingTools,
+  pen: Pen,
 ): readonly string[] {
   if (count === 0) return [];
   return [fitLine(pen.prose('dim', `… ${plural(count, one, many)}`), width)];

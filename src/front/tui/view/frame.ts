@@ -12,7 +12,7 @@ import {
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
 import { between, factsThatFit, fitLine, SEPARATOR, visibleWidth } from './fit.ts';
-import type { DrawingTools } from './pen.ts';
+import type { Pen } from './pen.ts';
 import { questionBox, type QuestionBox } from './question-box.ts';
 import { mainModel, startScreen } from './start-screen.ts';
 import { taskPane } from './task-pane.ts';
@@ -26,7 +26,7 @@ import { plural } from '../../../base/text.ts';
 export interface ViewContext {
   readonly library: LibraryInfo;
   readonly bindings: Bindings;
-  readonly tools: DrawingTools;
+  readonly pen: Pen;
   /** Milliseconds of the monotonic clock. */
   readonly now: () => number;
 }
@@ -58,7 +58,7 @@ export function drawFrame(
   context: ViewContext,
 ): readonly string[] {
   const { width, height } = state.size;
-  const { pen } = context.tools;
+  const { pen } = context;
   const layout = frameLayout(state, context);
   const { lines } = viewAt(partsInView(state, context), state.anchor, layout.conversation);
   const heading = headingOf(state, context.bindings);
@@ -81,23 +81,14 @@ function emptyLines(count: number): readonly string[] {
 }
 
 /** The conversation in view, as parts that are drawn when they are needed. */
-export function partsInView(
-  state: AppState,
-  { library, tools }: Pick<ViewContext, 'library' | 'tools'>,
-): Parts {
+export function partsInView(state: AppState, { library, pen }: ViewContext): Parts {
   const { isExpanded, toggled, search, notices, sandbox, size } = state;
   const { width } = size;
   const transcript = transcriptInView(state);
   const above =
-    transcript === state.tree.main
-      ? startScreen({ library, sandbox, notices }, width, tools.pen)
-      : [];
+    transcript === state.tree.main ? startScreen({ library, sandbox, notices }, width, pen) : [];
   const chosen = state.focus === 'entries' ? state.chosenEntry : null;
-  return conversationParts(
-    transcript,
-    { width, isExpanded, toggled, chosen, above, search },
-    tools,
-  );
+  return conversationParts(transcript, { width, isExpanded, toggled, chosen, above, search }, pen);
 }
 
 /** The tasks that the pane shows: all of them while they have the focus. */
@@ -114,10 +105,9 @@ function headingOf({ tree, openTask }: AppState, bindings: Bindings): string | n
 }
 
 /** Draws the status line: the mode, the use and the model; at its end a message, or the keys that matter now. */
-function statusLine(state: AppState, { library, bindings, tools }: ViewContext): string {
+function statusLine(state: AppState, { library, bindings, pen }: ViewContext): string {
   const { tree, chosenMode, hint, armed } = state;
   const { width } = state.size;
-  const { pen } = tools;
   const root = rootRow(tree);
   const mode = root?.mode ?? chosenMode ?? library.mode;
   const nextMode = root === undefined ? null : chosenMode;
@@ -152,10 +142,7 @@ const MODE_ROLES: Readonly<Record<PermissionMode, TextRole>> = {
  * Shares out the lines of the terminal: first to the editor and the status line, then to the question, then to the
  * tree; the conversation gets the rest.
  */
-export function frameLayout(
-  state: AppState,
-  context: Pick<ViewContext, 'bindings' | 'tools'>,
-): FrameLayout {
+export function frameLayout(state: AppState, context: ViewContext): FrameLayout {
   const { height, editorLines } = state.size;
   const heading = headingOf(state, context.bindings) === null ? 0 : 1;
   const editor = Math.min(editorLines, Math.max(3, Math.floor(height / 2)));
@@ -185,11 +172,7 @@ const NO_QUESTION: QuestionBox = { lines: [], shown: 0, scroll: 0 };
  * An unfocused question gets half of the room. A focused one gets everything but one line and a part of the tree,
  * because it is read before it is answered.
  */
-function questionBoxIn(
-  room: number,
-  state: AppState,
-  { bindings, tools }: Pick<ViewContext, 'bindings' | 'tools'>,
-): QuestionBox {
+function questionBoxIn(room: number, state: AppState, { bindings, pen }: ViewContext): QuestionBox {
   const { questions } = state.tree;
   const [oldest] = questions.values();
   const question = questions.get(state.question ?? '') ?? oldest;
@@ -204,7 +187,7 @@ function questionBoxIn(
   const { width } = state.size;
   const waiting = questions.size;
   const scroll = state.questionScroll;
-  return questionBox(question, { width, height, isFocused, waiting, scroll, bindings }, tools);
+  return questionBox(question, { width, height, isFocused, waiting, scroll, bindings }, pen);
 }
 
 /** The keys that matter now, the most needed first. */

@@ -4,7 +4,7 @@ import type { Action, Bindings } from '../model/key-bindings.ts';
 import { keyHint, keysOf } from '../model/key-names.ts';
 import { visibleWidth, between, fitLine, wrapped } from './fit.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
-import { type LineCache, type Pen, plainLines } from './pen.ts';
+import { type Pen, plainLines } from './pen.ts';
 import { stripVTControlCharacters } from 'node:util';
 import { markdownLines } from './markdown.ts';
 import { textDiff, WHOLE } from '../model/text-diff.ts';
@@ -40,12 +40,12 @@ const BORDER_WIDTH = 2;
 export function questionBox(
   question: PendingQuestion,
   style: QuestionStyle,
-  { pen, cache }: { readonly pen: Pen; readonly cache: LineCache },
+  pen: Pen,
 ): QuestionBox {
   const { width, height, isFocused } = style;
   const border = (sign: string) => pen.paint(isFocused ? 'warn' : 'dim', sign);
   const rule = longRule(question, style);
-  const body = cache.get(question, `${width} ${isFocused} ${rule} ${pen.colorsCode}`, () =>
+  const body = pen.keep(question, `${width} ${isFocused} ${rule}`, () =>
     askedLines(question, { width: width - BORDER_WIDTH, rule }, pen).map(
       // A wrapped line has another border than a new one, so that no text can imitate either.
       ({ text, isRest }) => fitLine(`${border(isRest ? '┊' : '│')} ${text}`, width),

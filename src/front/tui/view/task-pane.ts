@@ -56,13 +56,13 @@ function leastColumns(width: number): number {
 /** Draws a task: its state, agent, id and description, its activity, and its use. */
 function taskLine(
   { row, level, isBackground }: TaskTreeRow,
-  { width: terminalWidth, now, chosen }: Pick<PaneStyle, 'width' | 'now' | 'chosen'>,
+  { width: terminalWidth, now, chosen }: PaneStyle,
   pen: Pen,
 ): string {
   const width = Math.min(terminalWidth, MAX_WIDTH);
   const { sign, role } = statusSign(row);
   const isChosen = row.id === chosen;
-  const right = figures(row, { now, width });
+  const right = figures(row, now, width);
   const head = [
     `${isChosen ? pen.paint('accent', '▶') : ' '}${'  '.repeat(Math.min(level, 6))}${pen.paint(role, sign)}`,
     pen.prose(isChosen ? 'strong' : 'text', row.agent),
@@ -75,28 +75,19 @@ function taskLine(
   ].join(' ');
   const room = width - visibleWidth(right) - 1 - visibleWidth(head) - 1;
   const about = level === 0 ? '' : pen.prose('text', row.description);
-  return between(
-    `${head} ${joinActivity(about, does, { room, pen })}`,
-    pen.prose('dim', right),
-    width,
-  );
+  const left = `${head} ${joinActivity(about, does, room, pen)}`;
+  return between(left, pen.prose('dim', right), width);
 }
 
 /** In fewer columns an activity can't be understood. */
 const MIN_DOING = 6;
 
 /** Draws the description and the activity in `room` columns. The description gets at most half if both do not fit. */
-function joinActivity(
-  about: string,
-  does: string,
-  { room, pen }: { readonly room: number; readonly pen: Pen },
-): string {
+function joinActivity(about: string, does: string, room: number, pen: Pen): string {
   if (about === '') return fitLine(does, room);
   const wanted = Math.min(visibleWidth(does), Math.floor(room / 2));
-  const shown = fitLine(
-    about,
-    Math.max(room - wanted - SEPARATOR_WIDTH, Math.min(room, MIN_ABOUT)),
-  );
+  const most = Math.max(room - wanted - SEPARATOR_WIDTH, Math.min(room, MIN_ABOUT));
+  const shown = fitLine(about, most);
   const left = room - visibleWidth(shown) - SEPARATOR_WIDTH;
   if (left < Math.min(MIN_DOING, visibleWidth(does))) return fitLine(about, room);
   return `${shown} ${pen.prose('dim', '·')} ${fitLine(does, left)}`;
@@ -109,19 +100,16 @@ const MIN_ABOUT = 10;
  * Draws the figures of a task, each in its own columns, so that they do not move as they grow. On a narrow terminal
  * the time, which comes last, is kept longest. Figures that are still zero leave their columns to the activity.
  */
-function figures(
-  row: TaskRow,
-  { now, width }: { readonly now: number; readonly width: number },
-): string {
+function figures(row: TaskRow, now: number, width: number): string {
   const all = [
     shortTime((row.endedAt ?? now) - row.since).padStart(5),
     (row.tokens === 0 ? '' : `${shortTokens(row.tokens)} tok`).padStart(9),
     (row.turns === 0 ? '' : plural(row.turns, 'turn')).padStart(8),
     (row.costUsd === 0 ? '' : shortCost(row.costUsd)).padStart(7),
   ];
-  const taken = all.map((_, count) =>
+  const taken = all.map((_, index) =>
     all
-      .slice(0, all.length - count)
+      .slice(0, all.length - index)
       .toReversed()
       .join(' '),
   );

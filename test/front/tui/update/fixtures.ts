@@ -3,7 +3,7 @@ import { DEFAULT_BINDINGS } from '../../../../src/front/tui/model/key-bindings.t
 import { taskRow } from '../../../../src/front/tui/model/task-row.ts';
 import { emptyTaskTree, type TaskTree } from '../../../../src/front/tui/model/task-tree.ts';
 import type { UpdateContext } from '../../../../src/front/tui/update/step.ts';
-import { LineCache, Pen } from '../../../../src/front/tui/view/pen.ts';
+import { Pen } from '../../../../src/front/tui/view/pen.ts';
 import { PLAIN } from '../../../../src/front/tui/view/theme.ts';
 import type { PermissionQuestion, Question } from '../../../../src/protocol/question.ts';
 import { taskSpec } from '../../../store/fixture-data.ts';
@@ -22,7 +22,7 @@ export const CONTEXT: UpdateContext = {
     mainModel: () => ({ provider: 'scripted', id: 'one', chain: ['flag'] }),
   },
   bindings: DEFAULT_BINDINGS,
-  tools: { pen: new Pen(PLAIN), cache: new LineCache() },
+  pen: new Pen(PLAIN),
   now: () => 1_000,
 };
 
