@@ -143,8 +143,10 @@ export function forgetTree(tree: TaskTree): void {
   beginTask(tree.main);
 }
 
-/** Removes all entries of the main transcript, before another conversation is shown in full. */
-export function emptyMain({ main }: TaskTree): void {
+/** Removes all tasks and all entries, before another conversation is shown in full. */
+export function emptyTree(tree: TaskTree): void {
+  forgetTree(tree);
+  const { main } = tree;
   main.entries.length = 0;
   main.waiting.length = 0;
   main.dropped = 0;
@@ -156,11 +158,6 @@ export function emptyMain({ main }: TaskTree): void {
 export function beginTree(tree: TaskTree, root: string): void {
   tree.root = root;
   tree.main.task = root;
-}
-
-/** The transcript in view: that of the open task, or the conversation. */
-export function shownTranscript({ main, opened }: TaskTree, openTask: string | null): Transcript {
-  return openTask === null || opened === null ? main : opened;
 }
 
 function transcriptOf({ main, opened }: TaskTree, task: string): Transcript | null {
@@ -231,11 +228,6 @@ export interface Confirmation {
 
 /** Anything that the user can be asked. */
 export type PendingQuestion = Question | Confirmation;
-
-/** Whether a task asks it, and not the UI itself. */
-export function isTaskQuestion(question: PendingQuestion | undefined): question is Question {
-  return question !== undefined && question.kind !== 'confirm';
-}
 
 /** A row of the tree. */
 export interface TaskTreeRow {

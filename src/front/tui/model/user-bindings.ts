@@ -1,3 +1,4 @@
+import type { UiLibrary } from './ui-library.ts';
 import { UsageError } from '../../../base/errors.ts';
 import { sortByNearness } from '../../../base/name-suggestions.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
@@ -13,10 +14,7 @@ import {
 import { isText, isTyped, keyName, keyFromText } from './key-names.ts';
 
 /** The `[keys]` section of the configuration by action; `where` is the file and line. */
-export type WrittenBindings = ReadonlyMap<
-  string,
-  { readonly keys: readonly string[]; readonly where: string }
->;
+export type WrittenBindings = UiLibrary['keyBindings'];
 
 /** Without a key for these, nobody could send or stop anything, or leave. */
 const NEEDED: ReadonlySet<Action> = new Set(['interrupt', 'leave', 'send']);

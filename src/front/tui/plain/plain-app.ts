@@ -1,5 +1,5 @@
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
-import { isTaskQuestion, type PendingQuestion, treeTotals } from '../model/task-tree.ts';
+import { type PendingQuestion, treeTotals } from '../model/task-tree.ts';
 import { attentionSequence } from '../terminal/notification.ts';
 import { createRedraw, type Redraw } from '../terminal/redraw.ts';
 import { UiSession, type InterfaceOptions } from '../terminal/session.ts';
@@ -123,10 +123,9 @@ export class PlainApp {
   private answer(line: string): boolean {
     const { asked, session } = this;
     if (asked === null || !session.state.tree.questions.has(asked.id)) return false;
-    if (!isTaskQuestion(asked)) {
+    if (asked.kind === 'confirm') {
       this.asked = null;
-      const isYes = line.trim().toLowerCase() === 'y';
-      session.dispatch({ type: 'confirmed', isYes });
+      session.dispatch({ type: 'confirmed', isYes: line.trim().toLowerCase() === 'y' });
       return true;
     }
     const answer = parseAnswer(asked, line);
@@ -167,12 +166,12 @@ export class PlainApp {
     if (first === undefined || first.id === this.asked?.id) return;
     this.asked = first;
     terminal.write(
-      isTaskQuestion(first)
-        ? questionText(first, { waiting: tree.questions.size, pen })
-        : [
+      first.kind === 'confirm'
+        ? [
             ...[first.title, ...first.lines].map((line) => pen.exact('text', line)),
             'Type y to do it, or anything else to leave it.',
-          ],
+          ]
+        : questionText(first, { waiting: tree.questions.size, pen }),
     );
   }
 }

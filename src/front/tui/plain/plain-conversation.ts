@@ -1,3 +1,4 @@
+import { endText } from '../view/entry-lines.ts';
 import { formatDuration, plural } from '../../../base/text.ts';
 import { plainLines, type Pen } from '../view/pen.ts';
 import type { Entry, CallEntry, CallState } from '../model/entry.ts';
@@ -67,12 +68,7 @@ export class PlainConversation {
       case 'note':
         return [pen.prose('text', `${NOTE_WORDS[entry.level]}${entry.text}`)];
       case 'ended':
-        return [
-          pen.prose(
-            'text',
-            `It ${entry.status}${entry.reason === null ? '' : `: ${entry.reason}`}`,
-          ),
-        ];
+        return [pen.prose('text', `It ${endText(entry)}`)];
       // The output is written when the command has ended.
       case 'shell':
         return [];
@@ -199,17 +195,17 @@ function beginText(row: TaskRow, ui: TaskTree): string {
   const below = row.depth > 1 ? ` below ${row.parent?.slice(0, 6) ?? ''}` : '';
   const how = row.status === 'queued' ? 'waits for its turn' : 'begins';
   const begun = `${how}${where}${below}: ${row.description}`;
-  return hasEnded(row) ? `${begun}. It ${endText(row, row.since)}` : begun;
+  return hasEnded(row) ? `${begun}. It ${taskEndText(row, row.since)}` : begun;
 }
 
 function changeText(row: TaskRow, reported: string, now: number): string {
-  if (hasEnded(row)) return endText(row, now);
+  if (hasEnded(row)) return taskEndText(row, now);
   if (row.activity.kind === 'held') return `waits for ${row.activity.because}`;
   if (row.status === 'parked') return 'waits for an answer';
   return reported === 'queued' ? 'begins' : 'goes on';
 }
 
-function endText(row: TaskRow, now: number): string {
+function taskEndText(row: TaskRow, now: number): string {
   const why = row.endReason === null ? '' : `: ${row.endReason}`;
   const said = row.lastLine === '' || row.endReason !== null ? '' : `: ${row.lastLine}`;
   const took = shortTime((row.endedAt ?? now) - row.since);

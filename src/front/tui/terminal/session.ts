@@ -68,15 +68,7 @@ export class UiSession {
     const { dispatch } = this;
     this.conversation =
       watched ??
-      new ConversationRunner(library, {
-        agent,
-        chosenMode: () => this.state.chosenMode,
-        onModeTaken: (mode) => dispatch({ type: 'mode-taken', mode }),
-        onEvent: (event, task) => dispatch({ type: 'task-event', event, task }),
-        onNote: (level, text) => dispatch({ type: 'note', level, text }),
-        onChange: () => this.reportConversation(),
-        onIdle: () => dispatch({ type: 'conversation-idle' }),
-      });
+      new ConversationRunner(library, { agent, dispatch, chosenMode: () => this.state.chosenMode });
     const { cwd } = library;
     this.images = new PastedImages({
       cwd,
@@ -141,10 +133,5 @@ export class UiSession {
   stopNow(): void {
     this.stopSignals();
     this.shell.kill();
-  }
-
-  private reportConversation(): void {
-    const { id, isAtWork } = this.conversation;
-    this.dispatch({ type: 'conversation-changed', status: { id, isAtWork } });
   }
 }

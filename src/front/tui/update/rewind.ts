@@ -1,6 +1,6 @@
 import { plural } from '../../../base/text.ts';
 import type { AppState } from '../model/app-state.ts';
-import { emptyMain, forgetTree, hasWork } from '../model/task-tree.ts';
+import { emptyTree, hasWork } from '../model/task-tree.ts';
 import {
   type UpdateContext,
   andThen,
@@ -75,10 +75,7 @@ export function showRewound(state: AppState, { files, skipped, prompt }: Rewound
   const reload: readonly UiEffect[] =
     isEmpty || id === null ? restart : [{ type: 'load-conversation', id }];
   return andThen(closeTask(state), (closed) => {
-    const emptied = editTree(closed, (tree) => {
-      forgetTree(tree);
-      emptyMain(tree);
-    });
+    const emptied = editTree(closed, emptyTree);
     const hasDraft = emptied.typed !== '';
     const restored =
       prompt === null || hasDraft ? next(emptied) : setEditorText(emptied, prompt.text);

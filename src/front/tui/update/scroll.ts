@@ -59,7 +59,7 @@ export function scroll(
   const reading = readAhead(state, lines, message, context);
   if (reading !== null) return reading;
   const { parts, height } = drawnConversation(state, context);
-  const anchor = anchorAfterScroll(parts, state.anchor, { by: lines, height });
+  const anchor = anchorAfterScroll(parts, state.anchor, lines, height);
   return next(anchor === null ? followEnd(state) : { ...state, anchor });
 }
 
@@ -132,7 +132,7 @@ export function scrollToLine(
   context: UpdateContext,
 ): AppState {
   const { parts, height } = drawnConversation(state, context);
-  return { ...state, anchor: anchorShowing(parts, state.anchor, { to, height }) };
+  return { ...state, anchor: anchorShowing(parts, state.anchor, to, height) };
 }
 
 export function leaveEntries(state: AppState): AppState {

@@ -3,7 +3,6 @@ import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permiss
 import type { AppState } from '../model/app-state.ts';
 import { rootRow, type TaskTree, treeRows } from '../model/task-tree.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
-import type { Transcript } from '../model/transcript.ts';
 import {
   type ActionHandlers,
   type UpdateContext,
@@ -59,10 +58,6 @@ function openChosenTask(state: AppState): Update {
       ? next(closed)
       : next(closed, { type: 'open-task', task: chosenTask }),
   );
-}
-
-export function showOpenedTask(state: AppState, task: string, transcript: Transcript): AppState {
-  return { ...state, openTask: task, tree: { ...state.tree, opened: transcript } };
 }
 
 /** Returns to the conversation. */

@@ -35,7 +35,7 @@ import { showRewindPlan, showRewound } from './rewind.ts';
 import { chooseEntry, scroll, withEarlierEntries, SCROLL_ACTIONS } from './scroll.ts';
 import { goToMatch, searchTyped, stepSearch, SEARCH_ACTIONS } from './search.ts';
 import { runCommand, submit } from './submit.ts';
-import { showOpenedTask, TASK_ACTIONS } from './tasks.ts';
+import { TASK_ACTIONS } from './tasks.ts';
 import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 import {
@@ -89,7 +89,11 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return next({ ...state, tree: { ...tree, droppedRows: tree.droppedRows + message.count } });
     }
     case 'task-opened':
-      return next(showOpenedTask(state, message.task, message.transcript));
+      return next({
+        ...state,
+        openTask: message.task,
+        tree: { ...state.tree, opened: message.transcript },
+      });
     case 'hint':
       return hint(state, message.text);
     case 'note':

@@ -28,11 +28,7 @@ export interface ConversationStyle extends EntryStyle {
  * A conversation as parts: the lines above it, the entries read back from the log, the entries in memory, the answer
  * that is being written, and the messages that no request holds yet.
  */
-export function conversationParts(
-  transcript: Transcript,
-  style: ConversationStyle,
-  pen: Pen,
-): Parts {
+export function conversationParts(transcript: Transcript, style: ConversationStyle): Parts {
   const { entries, earlier, stream, waiting, nextKey } = transcript;
   const read = earlier?.entries ?? [];
   const lastRead = read.at(-1);
@@ -40,20 +36,20 @@ export function conversationParts(
   const entryParts = (list: readonly Entry[], before?: Entry) =>
     list.map((entry, index) => {
       const isReply = (list[index - 1] ?? before)?.kind === 'message';
-      return { key: entry.key, draw: () => framedEntry(entry, { ...style, isReply }, pen) };
+      return { key: entry.key, draw: () => framedEntry(entry, { ...style, isReply }) };
     });
   const parts: readonly { readonly key: number; readonly draw: () => readonly string[] }[] = [
-    { key: -1, draw: once(() => linesAbove(transcript, style, pen)) },
+    { key: -1, draw: once(() => linesAbove(transcript, style)) },
     ...entryParts(read),
     {
       key: lastRead === undefined ? -0.5 : lastRead.key + 0.5,
-      draw: () => countLine(gap, 'entry between', 'entries between', style, pen),
+      draw: () => countLine(gap, 'entry between', 'entries between', style),
     },
     ...entryParts(entries, gap === 0 ? lastRead : undefined),
-    { key: nextKey, draw: once(() => streamLines(stream, style, pen)) },
+    { key: nextKey, draw: once(() => streamLines(stream, style)) },
     ...waiting.map((message, index) => ({
       key: nextKey + index + 1,
-      draw: () => entryLines({ key: 0, ...message }, style, pen),
+      draw: () => entryLines({ key: 0, ...message }, style),
     })),
   ];
   return {
@@ -78,8 +74,8 @@ export function isUnfolded(
 function framedEntry(
   entry: Entry,
   style: ConversationStyle & { readonly isReply: boolean },
-  pen: Pen,
 ): readonly string[] {
+  const { pen } = style;
   const { key } = entry;
   const pattern = style.search?.pattern ?? null;
   const current = style.search?.current ?? null;
@@ -88,7 +84,7 @@ function framedEntry(
   const isSigned = line !== null || style.chosen === key;
   const width = isSigned ? Math.max(1, style.width - 2) : style.width;
   const how = `${width} ${isExpanded}`;
-  const own = pen.keep(entry, how, () => entryLines(entry, { width, isExpanded }, pen));
+  const own = pen.keep(entry, how, () => entryLines(entry, { pen, width, isExpanded }));
   // An empty line separates a message from the reply.
   const drawn = style.isReply && own[0] !== '' ? ['', ...own] : own;
   const lines = pattern === null ? drawn : markMatches(drawn, pattern, line, pen);
@@ -101,20 +97,19 @@ function sign(isHere: boolean, pen: Pen): string {
   return isHere ? `${pen.paint('accent', '▶')} ` : '  ';
 }
 
-function linesAbove(transcript: Transcript, style: ConversationStyle, pen: Pen): readonly string[] {
+function linesAbove(transcript: Transcript, style: ConversationStyle): readonly string[] {
   const older = olderCount(transcript);
   const { lost } = transcript;
-  if (older > 0) return countLine(older + lost, 'older entry', 'older entries', style, pen);
+  if (older > 0) return countLine(older + lost, 'older entry', 'older entries', style);
   if (lost === 0) return style.above;
-  return countLine(lost, 'older entry, in the logs', 'older entries, in the logs', style, pen);
+  return countLine(lost, 'older entry, in the logs', 'older entries, in the logs', style);
 }
 
 function countLine(
   count: number,
   one: string,
   many: string,
-  { width }: ConversationStyle,
-  pen: Pen,
+  { pen, width }: ConversationStyle,
 ): readonly string[] {
   if (count === 0) return [];
   return [fitLine(pen.prose('dim', `… ${plural(count, one, many)}`), width)];
@@ -123,15 +118,13 @@ function countLine(
 function streamLines(
   { text, thinking }: Transcript['stream'],
   style: EntryStyle,
-  pen: Pen,
 ): readonly string[] {
   const { width, isExpanded } = style;
   const thoughts =
     thinking === '' || text !== ''
       ? []
-      : thinkingLines(isExpanded ? thinking : textEnd(thinking, width * 2), style, pen);
-  const answer =
-    text === '' ? [] : ['', ...answerLines(textEnd(text, MAX_DRAWN), { width, isOpen: true }, pen)];
+      : thinkingLines(isExpanded ? thinking : textEnd(thinking, width * 2), style);
+  const answer = text === '' ? [] : ['', ...answerLines(textEnd(text, MAX_DRAWN), style, 'open')];
   return [...thoughts, ...answer];
 }
 

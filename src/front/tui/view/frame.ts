@@ -88,7 +88,7 @@ export function partsInView(state: AppState, { library, pen }: ViewContext): Par
   const above =
     transcript === state.tree.main ? startScreen({ library, sandbox, notices }, width, pen) : [];
   const chosen = state.focus === 'entries' ? state.chosenEntry : null;
-  return conversationParts(transcript, { width, isExpanded, toggled, chosen, above, search }, pen);
+  return conversationParts(transcript, { pen, width, isExpanded, toggled, chosen, above, search });
 }
 
 /** The tasks that the pane shows: all of them while they have the focus. */

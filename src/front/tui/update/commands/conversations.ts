@@ -1,6 +1,6 @@
 import type { TaskSummary } from '../../../../api/index.ts';
 import type { AppState } from '../../model/app-state.ts';
-import { emptyMain, forgetTree } from '../../model/task-tree.ts';
+import { emptyTree, forgetTree } from '../../model/task-tree.ts';
 import { shortTime } from '../../view/numbers.ts';
 import { statusSign } from '../../view/task-pane.ts';
 import { addNote, editTree, andThen, hint, next, type Update, dispatchNote } from '../step.ts';
@@ -46,10 +46,7 @@ export function openFound(
     return hint(state, `process ${ownerPid} is working on it: ${command} shows it`);
   }
   return andThen(closeTask(state), (closed) => {
-    const empty = editTree({ ...closed, chosenTask: null }, (tree) => {
-      forgetTree(tree);
-      emptyMain(tree);
-    });
+    const empty = editTree({ ...closed, chosenTask: null }, emptyTree);
     const load = { type: 'load-conversation', id } as const;
     if (before === null) return next(empty, load);
     const text = `/resume ${shortId(before)} returns to the previous conversation`;
