@@ -3,7 +3,7 @@ import { formatDuration, plural } from '../../base/text.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { printError, printAnswer, printJson } from '../../sys/print.ts';
 import { flagsText } from '../../report/receipt-rows.ts';
-import { LiveLines, LongWork } from './live-lines.ts';
+import { LiveLines, reportLongWork } from './live-lines.ts';
 import { runToEnd, type BeginRun } from './run-to-end.ts';
 import { paidTokens } from '../../protocol/model.ts';
 import { resultLine } from '../../protocol/stream-line.ts';
@@ -37,7 +37,7 @@ export async function runHeadless(
     detail,
     roots: 'hidden',
   });
-  const longWork = isWatched ? null : new LongWork(live);
+  const longWork = isWatched ? null : reportLongWork(live);
   const ledgers = new Map<string, Ledger>();
   const beginAndReport: BeginRun = async (onEvent, signal) => {
     const run = await begin(onEvent, signal);
@@ -49,7 +49,7 @@ export async function runHeadless(
     onEvent: (event, state) => {
       if (format === 'stream-json') printJson(event);
       live.show(event, state);
-      longWork?.add(event, state);
+      longWork?.(event, state);
       block?.add(event, state);
       ledgers.set(state.spec.id, state.ledger);
     },

@@ -49,13 +49,8 @@ export class ItemProgress {
 
   /** Prints a line above. */
   line(text: string): void {
-    this.erase();
+    this.end();
     printError(`${text}\n`, 'prose');
-  }
-
-  /** Removes the changing line from the terminal. May be called twice. */
-  end(): void {
-    this.erase();
   }
 
   private addRoot(event: TaskEvent, state: TaskState): void {
@@ -106,7 +101,8 @@ export class ItemProgress {
     drawErrorLine(truncate(text, width));
   }
 
-  private erase(): void {
+  /** Removes the changing line from the terminal. May be called twice. */
+  end(): void {
     if (!this.isDrawn) return;
     this.isDrawn = false;
     drawErrorLine('');

@@ -190,16 +190,9 @@ function againText({ failure, waitMs }: Extract<TaskEvent, { type: 'turn.retried
 
 function asked(question: Question): string {
   const subject = questionSubject(question);
-  switch (question.kind) {
-    case 'input':
-      return `asks: ${subject}`;
-    case 'plan':
-      return `asks to carry out a plan: ${oneLine(subject).slice(0, BRIEF_LENGTH)}`;
-    case 'permission':
-      return `asks for ${question.tool}: ${sanitizeLine(subject)}`;
-    default:
-      return question satisfies never;
-  }
+  if (question.kind === 'input') return `asks: ${subject}`;
+  if (question.kind === 'permission') return `asks for ${question.tool}: ${sanitizeLine(subject)}`;
+  return `asks to carry out a plan: ${oneLine(subject).slice(0, BRIEF_LENGTH)}`;
 }
 
 function endText(state: TaskState, name: string): string {
@@ -221,8 +214,6 @@ function brief(input: unknown): string {
   return text.length <= BRIEF_LENGTH ? text : `${text.slice(0, BRIEF_LENGTH)}…`;
 }
 
-type WorkLines = Pick<LiveLines, 'showAtWork' | 'showTask'>;
-
 /** A person who sees nothing for so long takes it for a hang. */
 const LONG_WORK_MS = 30_000;
 
@@ -230,30 +221,25 @@ const LONG_WORK_MS = 30_000;
  * Reports progress to a log or a pipe: nothing for a short run; in a long one, a line for each subagent at work
  * by then, and for each that starts or ends later. The time is that of the events.
  */
-export class LongWork {
-  private readonly lines: WorkLines;
+export function reportLongWork(
+  lines: Pick<LiveLines, 'showAtWork' | 'showTask'>,
+): (event: TaskEvent, state: TaskState) => void {
   /** The subagents at work that have not been reported, by id. */
-  private readonly unreported = new Map<string, TaskState>();
-  private startedAt: number | null = null;
-  private isLong = false;
-
-  constructor(lines: WorkLines) {
-    this.lines = lines;
-  }
-
-  /** `state`: the state of the task after the event. */
-  add(event: TaskEvent, state: TaskState): void {
-    this.startedAt ??= steadyTime(event);
+  const unreported = new Map<string, TaskState>();
+  let startedAt: number | null = null;
+  let isLong = false;
+  return (event, state) => {
+    startedAt ??= steadyTime(event);
     const { id, parent } = state.spec;
-    if (this.isLong) {
-      if (parent !== null) this.lines.showTask(event, state);
+    if (isLong) {
+      if (parent !== null) lines.showTask(event, state);
       return;
     }
-    if (event.type === 'task.ended') this.unreported.delete(id);
-    else if (parent !== null) this.unreported.set(id, state);
-    if (steadyTime(event) - this.startedAt < LONG_WORK_MS) return;
-    this.isLong = true;
-    for (const atWork of this.unreported.values()) this.lines.showAtWork(atWork, null);
-    this.unreported.clear();
-  }
+    if (event.type === 'task.ended') unreported.delete(id);
+    else if (parent !== null) unreported.set(id, state);
+    if (steadyTime(event) - startedAt < LONG_WORK_MS) return;
+    isLong = true;
+    for (const atWork of unreported.values()) lines.showAtWork(atWork, null);
+    unreported.clear();
+  };
 }

@@ -115,10 +115,10 @@ function lane({ id, level, report }: TreeRow, at: number, tree: TreeReport): str
 }
 
 /** The zoom steps of the timeline; each has a radio button `zN`. */
-export const ZOOMS = [1, 2, 5, 20, 100] as const;
+const ZOOMS = [1, 2, 5, 20, 100] as const;
 
 /** The only stylesheet of the page: the content security policy allows it by its hash. */
-export const STYLE = `
+const STYLE = `
 :root { color-scheme: light dark; --back: #fff; --fore: #1c2128; --soft: #59636e; --line: #d1d9e0; --panel: #f6f8fa; --link: #0550ae;
   --model: #0969da; --tool: #1a7f37; --children: #8250df; --person: #bc4c00; --slot: #6e7781; --held: #cf222e; --retry: #9a6700; --away: #1c2128; }
 @media (prefers-color-scheme: dark) {

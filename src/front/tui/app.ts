@@ -52,7 +52,9 @@ export class App {
         redraw: () => this.screen.redraw(),
         suspend: () => this.screen.suspend(),
         callAttention: (text) => {
-          if (this.screen.isFocused !== true) this.screen.call(attentionSequence(attention, text));
+          if (this.screen.reports.isFocused === true) return;
+          const sequence = attentionSequence(attention, text);
+          if (sequence !== '') terminal.write(sequence);
         },
         leave: onLeave,
         changed: ({ type }) => {
@@ -78,16 +80,14 @@ export class App {
         this.screen.redraw();
       },
     });
-    this.redraw = createRedraw({
-      draw: () => this.screen.draw(),
-      isAtWork: () => hasWork(session.state.tree),
-    });
+    const isAtWork = () => hasWork(session.state.tree);
+    this.redraw = createRedraw(() => this.screen.draw(), isAtWork);
     for (const text of library.typed.entries()) this.screen.editor.addToHistory(text);
   }
 
   start(): void {
     this.screen.start();
-    if (this.options.theme !== PLAIN) this.screen.askBackground();
+    if (this.options.theme !== PLAIN) this.screen.reports.askBackground();
     setTimeout(() => void this.checkSandbox(), SANDBOX_MS);
   }
 
@@ -131,7 +131,7 @@ export class App {
   /** Returns false if the key is the editor's. */
   private pressKey(key: string): boolean {
     const { state, context, dispatch } = this.session;
-    const keys = keyContext(state, { isCompleting: this.screen.editor.isShowingAutocomplete() });
+    const keys = keyContext(state, this.screen.editor.isShowingAutocomplete());
     const meaning = keyAction(key, keys, context.bindings);
     dispatch({ type: 'key-pressed', meaning });
     return meaning !== 'editor';

@@ -299,19 +299,11 @@ function weightOf({ row, level }: TaskTreeRow, chosen: string | null): number {
   return row.endedAt === null ? 0 : Number.MAX_SAFE_INTEGER - row.endedAt;
 }
 
-/** The total use of all tasks of a tree. */
-export interface TreeTotals {
-  readonly turns: number;
-  readonly tokens: number;
-  /** Null if the price of a part is not known. */
-  readonly costUsd: number | null;
-}
-
-/** Adds up the use of all tasks in the tree. */
-export function treeTotals({ rows }: Pick<TaskTree, 'rows'>): TreeTotals {
+/** Adds up the use of tasks. The cost is null if the price of a part is not known. */
+export function totalUse(rows: Iterable<TaskRow>) {
   let [turns, tokens] = [0, 0];
   let costUsd: number | null = 0;
-  for (const row of rows.values()) {
+  for (const row of rows) {
     turns += row.turns;
     tokens += row.tokens;
     costUsd = costUsd === null || row.costUsd === null ? null : costUsd + row.costUsd;

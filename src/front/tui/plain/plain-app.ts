@@ -1,5 +1,5 @@
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
-import { type PendingQuestion, treeTotals } from '../model/task-tree.ts';
+import { type PendingQuestion, totalUse } from '../model/task-tree.ts';
 import { attentionSequence } from '../terminal/notification.ts';
 import { createRedraw, type Redraw } from '../terminal/redraw.ts';
 import { UiSession, type InterfaceOptions } from '../terminal/session.ts';
@@ -9,7 +9,7 @@ import { shortCost, shortTokens } from '../view/numbers.ts';
 import { startScreen } from '../view/start-screen.ts';
 import { PLAIN } from '../view/theme.ts';
 import { LineTerminal, type LineStreams } from './line-terminal.ts';
-import { PlainConversation, PlainTasks } from './plain-conversation.ts';
+import { PlainConversation, createTaskLines } from './plain-conversation.ts';
 import { questionText, parseAnswer } from './plain-question.ts';
 
 export interface PlainAppOptions extends InterfaceOptions {
@@ -27,7 +27,7 @@ export class PlainApp {
   private readonly pen = new Pen(PLAIN);
   readonly session: UiSession;
   private readonly lines: PlainConversation;
-  private readonly tasks: PlainTasks;
+  private readonly taskLines: ReturnType<typeof createTaskLines>;
   private readonly terminal: LineTerminal;
   private readonly redraw: Redraw;
   /** The question that was written last, which the next line may answer. */
@@ -41,14 +41,17 @@ export class PlainApp {
     const { pen } = this;
     this.options = options;
     this.lines = new PlainConversation(pen);
-    this.tasks = new PlainTasks(pen);
+    this.taskLines = createTaskLines(pen);
     this.terminal = new LineTerminal(streams, {
       onLine: (line) => this.handleLine(line),
       onInterrupt: () => this.onInterrupt(),
       onFree: () => this.report(),
       onEnd: onLeave,
     });
-    this.redraw = createRedraw({ draw: () => this.report(), isAtWork: () => false });
+    this.redraw = createRedraw(
+      () => this.report(),
+      () => false,
+    );
     this.session = new UiSession(
       options,
       {
@@ -66,11 +69,8 @@ export class PlainApp {
 
   start(): void {
     const { library, notices } = this.options;
-    const start = startScreen(
-      { library, notices, sandbox: 'see muster doctor' },
-      ANY_WIDTH,
-      this.pen,
-    );
+    const info = { library, notices, sandbox: 'see muster doctor' };
+    const start = startScreen(info, ANY_WIDTH, this.pen);
     this.terminal.write(start.filter((line) => line !== ''));
     this.report();
     this.terminal.start();
@@ -144,7 +144,7 @@ export class PlainApp {
 
   private reportIdle(): void {
     this.report();
-    const { turns, tokens, costUsd } = treeTotals(this.session.state.tree);
+    const { turns, tokens, costUsd } = totalUse(this.session.state.tree.rows.values());
     const used = turns === 0 ? '' : ` ${shortTokens(tokens)} tokens, ${shortCost(costUsd)}.`;
     this.terminal.write([`Ready.${used}`]);
   }
@@ -154,7 +154,7 @@ export class PlainApp {
     const { session, terminal, pen } = this;
     const { tree, hint } = session.state;
     terminal.write(this.lines.newLines(tree.main));
-    terminal.write(this.tasks.newLines(tree, this.options.now()));
+    terminal.write(this.taskLines(tree, this.options.now()));
     if (hint !== null && hint !== this.shownHint) terminal.write([pen.prose('text', hint)]);
     this.shownHint = hint;
     if (!terminal.isFree) return;

@@ -112,7 +112,7 @@ export class PlainConversation {
     const wasReported = this.open.get(call.key) === 'running';
     if (isOver) this.open.delete(call.key);
     else this.open.set(call.key, call.state);
-    // PlainTasks reports the tasks.
+    // The lines of the tasks report them.
     const isTask = call.tool === 'Task' && call.state !== 'refused';
     if (call.state === 'made' || isTask) return [];
     const name = `${call.tool}${call.subject === '' ? '' : `: ${call.subject}`}`;
@@ -155,35 +155,27 @@ const SHORT_WAIT_MS = 1_000;
 /** Beyond this number, tasks that have left the tree are forgotten. */
 const MAX_KNOWN = 2_000;
 
-/** Writes a line for each change of the tree: a task starts, waits, continues, ends. */
-export class PlainTasks {
-  private readonly pen: Pen;
-  private readonly reported = new Map<string, string>();
-
-  constructor(pen: Pen) {
-    this.pen = pen;
-  }
-
-  /** Returns the lines that are new since the last call. */
-  newLines(ui: TaskTree, now: number): readonly string[] {
+/**
+ * Writes a line for each change of the tree: a task starts, waits, continues, ends. The function that it returns gives
+ * the lines that are new since the last call.
+ */
+export function createTaskLines(pen: Pen): (ui: TaskTree, now: number) => readonly string[] {
+  const known = new Map<string, string>();
+  return (ui, now) => {
     const lines: string[] = [];
     for (const row of ui.rows.values()) {
       if (row.id === ui.root) continue;
-      const reported = this.reported.get(row.id);
+      const reported = known.get(row.id);
       const state = stateOf(row);
       if (reported === state || (state === 'queued' && now - row.since < SHORT_WAIT_MS)) continue;
-      this.reported.set(row.id, state);
+      known.set(row.id, state);
       const what = reported === undefined ? beginText(row, ui) : changeText(row, reported, now);
-      lines.push(this.pen.prose('text', `Task ${row.id.slice(0, 6)} ${row.agent} ${what}`));
+      lines.push(pen.prose('text', `Task ${row.id.slice(0, 6)} ${row.agent} ${what}`));
     }
-    this.forgetGone(ui);
+    if (known.size > MAX_KNOWN)
+      for (const id of known.keys()) if (!ui.rows.has(id)) known.delete(id);
     return lines;
-  }
-
-  private forgetGone({ rows }: TaskTree): void {
-    if (this.reported.size <= MAX_KNOWN) return;
-    for (const id of this.reported.keys()) if (!rows.has(id)) this.reported.delete(id);
-  }
+  };
 }
 
 function stateOf({ status, activity }: TaskRow): string {

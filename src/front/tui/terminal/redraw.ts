@@ -3,18 +3,13 @@ const DRAW_MS = 60;
 /** While tasks are at work, the times on the screen are updated this often. */
 const TICK_MS = 1_000;
 
-interface RedrawOptions {
-  readonly draw: () => void;
-  readonly isAtWork: () => boolean;
-}
-
 /** Draws a frame soon after a change, and regularly while anything is at work. */
 export interface Redraw {
   changed(): void;
   stop(): void;
 }
 
-export function createRedraw({ draw, isAtWork }: RedrawOptions): Redraw {
+export function createRedraw(draw: () => void, isAtWork: () => boolean): Redraw {
   let pending: NodeJS.Timeout | undefined;
   let ticker: NodeJS.Timeout | undefined;
   let isStopped = false;

@@ -61,7 +61,8 @@ const SUSPENDED_WITHIN_MS = 100;
 export class Screen {
   readonly editor: Editor;
   private readonly tui: TuiAltScreen;
-  private readonly reports: TerminalReports;
+  /** Reads what the terminal says about itself. */
+  readonly reports: TerminalReports;
   private hasStopped = false;
 
   constructor(terminal: Terminal, options: ScreenOptions) {
@@ -131,21 +132,6 @@ export class Screen {
   /** Writes all lines again. */
   redraw(): void {
     this.tui.requestRender(true);
-  }
-
-  /** Asks the terminal how bright its background is, without waiting for the reply. */
-  askBackground(): void {
-    this.reports.askBackground();
-  }
-
-  /** Whether the user looks at the terminal; null if the terminal does not say. */
-  get isFocused(): boolean | null {
-    return this.reports.isFocused;
-  }
-
-  /** Sends a control sequence to the terminal itself. */
-  call(sequence: string): void {
-    if (sequence !== '') this.reports.terminal.write(sequence);
   }
 
   /** Gives the terminal back as it was, with nothing of the screen left on it. */

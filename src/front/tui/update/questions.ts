@@ -70,16 +70,9 @@ export function submitAnswer(state: AppState, text: string): Update {
 }
 
 function typedAnswer(kind: 'reason' | 'answer' | 'plan', text: string): WithoutQuestion {
-  switch (kind) {
-    case 'reason':
-      return text.trim() === '' ? { text: 'no' } : { text: 'no', reason: text };
-    case 'plan':
-      return { text: 'yes', plan: text };
-    case 'answer':
-      return { text };
-    default:
-      return kind satisfies never;
-  }
+  if (kind === 'plan') return { text: 'yes', plan: text };
+  if (kind === 'answer') return { text };
+  return text.trim() === '' ? { text: 'no' } : { text: 'no', reason: text };
 }
 
 /** An answer that comes late must not take the focus from another question. */

@@ -195,7 +195,7 @@ const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {
 };
 
 /** Handles a key. Every key removes the hint and whatever the previous key had prepared. */
-export function pressKey(state: AppState, meaning: KeyMeaning, context: UpdateContext): Update {
+function pressKey(state: AppState, meaning: KeyMeaning, context: UpdateContext): Update {
   const cleared: AppState = { ...state, hint: null, armed: null };
   if (meaning === 'editor' || meaning === 'nothing' || isEditingAction(meaning)) {
     return next(cleared);

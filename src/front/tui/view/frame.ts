@@ -6,7 +6,7 @@ import {
   isCutOff,
   currentRows,
   treeRows,
-  treeTotals,
+  totalUse,
   type TaskTreeRow,
 } from '../model/task-tree.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
@@ -29,18 +29,6 @@ export interface ViewContext {
   readonly pen: Pen;
   /** Milliseconds of the monotonic clock. */
   readonly now: () => number;
-}
-
-/** The number of lines of each part of a frame, from the top. */
-export interface FrameLayout {
-  readonly heading: number;
-  readonly conversation: number;
-  /** Empty lines between the conversation and the parts below it. */
-  readonly gap: number;
-  readonly pane: number;
-  readonly editor: number;
-  /** The box of the pending question. */
-  readonly question: QuestionBox;
 }
 
 const MIN_CONVERSATION = 2;
@@ -121,7 +109,7 @@ function statusLine(state: AppState, { library, bindings, pen }: ViewContext): s
   const end = isUrgent
     ? fitLine(hints.join(SEPARATOR), room)
     : factsThatFit(hints, { width: room, least: 0 });
-  const { turns, tokens, costUsd } = treeTotals(tree);
+  const { turns, tokens, costUsd } = totalUse(tree.rows.values());
   const used = turns === 0 ? [] : [`${shortTokens(tokens)} tok ${shortCost(costUsd)}`];
   const model = root?.model ?? mainModel(library).name;
   const least = visibleWidth(end) + modeWidth + 6;
@@ -140,9 +128,10 @@ const MODE_ROLES: Readonly<Record<PermissionMode, TextRole>> = {
 
 /**
  * Shares out the lines of the terminal: first to the editor and the status line, then to the question, then to the
- * tree; the conversation gets the rest.
+ * tree; the conversation gets the rest. `gap` is the number of empty lines between the conversation and the parts
+ * below it.
  */
-export function frameLayout(state: AppState, context: ViewContext): FrameLayout {
+export function frameLayout(state: AppState, context: ViewContext) {
   const { height, editorLines } = state.size;
   const heading = headingOf(state, context.bindings) === null ? 0 : 1;
   const editor = Math.min(editorLines, Math.max(3, Math.floor(height / 2)));
@@ -191,7 +180,7 @@ function questionBoxIn(room: number, state: AppState, { bindings, pen }: ViewCon
 }
 
 /** The keys that matter now, the most needed first. */
-export function keyHints(state: AppState, bindings: Bindings): readonly string[] {
+function keyHints(state: AppState, bindings: Bindings): readonly string[] {
   const hints = currentHints(state, bindings);
   return state.conversation.isWatched ? ['watching', ...hints] : hints;
 }

@@ -107,11 +107,8 @@ function keyLines(
   if (!isFocused) return line(hint('focus-question', 'to answer'));
   const later = hint('interrupt', 'later');
   if (question.kind === 'input') {
-    return line(
-      optionKeys(question.options.length, bindings),
-      hint('answer-text', 'type an answer'),
-      later,
-    );
+    const options = optionKeys(question.options.length, bindings);
+    return line(options, hint('answer-text', 'type an answer'), later);
   }
   const why = hint('answer-reason', 'no, with a reason');
   const no = hint('answer-no', 'no');
@@ -123,14 +120,12 @@ function keyLines(
   if (question.kind === 'confirm') return line(hint('answer-once', 'yes'), no, later);
   const once = hint('answer-once', 'once');
   const mode = modeHints(question, hint);
-  if (rule !== null)
-    return [
-      ...line(once, hint('answer-always', 'always, see above'), no, why, later),
-      ...line(...mode),
-    ];
-  const always = offersAlways(question)
-    ? hint('answer-always', `always: ${sanitizeLine(question.rule ?? '')}`)
-    : [];
+  if (rule !== null) {
+    const always = hint('answer-always', 'always, see above');
+    return [...line(once, always, no, why, later), ...line(...mode)];
+  }
+  const ruleText = sanitizeLine(question.rule ?? '');
+  const always = offersAlways(question) ? hint('answer-always', `always: ${ruleText}`) : [];
   return [...line(once, no, why, later), ...always, ...line(...mode)];
 }
 
@@ -141,15 +136,10 @@ function modeHints(
 ): readonly (readonly string[])[] {
   if (modeToGrant === undefined) return [];
   const { agent, mode, scopes } = modeToGrant;
-  return [
-    hint(
-      'answer-mode',
-      `let ${sanitizeLine(agent)} run in its mode, ${mode}, in this conversation`,
-    ),
-    ...(scopes.includes('user')
-      ? [hint('answer-mode-user', 'the same in every conversation')]
-      : []),
-  ];
+  const what = `let ${sanitizeLine(agent)} run in its mode, ${mode}`;
+  const here = hint('answer-mode', `${what}, in this conversation`);
+  if (!scopes.includes('user')) return [here];
+  return [here, hint('answer-mode-user', 'the same in every conversation')];
 }
 
 /** Joins hints over as many lines as needed, without cutting one. */
@@ -178,11 +168,9 @@ function questionTitle(question: PendingQuestion, room: number): string {
   if (question.kind === 'confirm') return `? ${question.title}`;
   const { chain } = question;
   const who = chain.at(-1) ?? '';
-  const what = question.kind === 'permission' ? `: ${question.tool}` : ` ${requestText(question)}`;
-  const titles = [
-    `? ${chain.join(' > ')} ${requestText(question)}`,
-    `? ${who} ${requestText(question)}`,
-  ];
+  const request = requestText(question);
+  const what = question.kind === 'permission' ? `: ${question.tool}` : ` ${request}`;
+  const titles = [`? ${chain.join(' > ')} ${request}`, `? ${who} ${request}`];
   const fitting = titles.find((title) => visibleWidth(title) <= room);
   return fitting ?? `? ${fitLine(who, Math.max(MIN_WHO, room - visibleWidth(what) - 2))}${what}`;
 }
@@ -196,14 +184,14 @@ export function requestText(question: Question): string {
 }
 
 /** A line of a question. */
-export interface AskedLine {
+interface AskedLine {
   readonly text: string;
   /** Whether it continues the line before. */
   readonly isRest: boolean;
 }
 
 /** The full text of a question, wrapped. `rule` is the rule that "always" would add; null if it is shown elsewhere. */
-export function askedLines(
+function askedLines(
   question: PendingQuestion,
   { width, rule }: { readonly width: number; readonly rule: string | null },
   pen: Pen,

@@ -56,9 +56,7 @@ export function watchedLibrary(
       problems: outputs.length + images.length === 0 ? [] : [NO_ATTACHMENTS],
     }),
     lookAtImage: async () => ({ facts: null, why: NO_ATTACHMENTS }),
-    setModel: () => {
-      throw new MusterError('CONFLICT', 'the model can be chosen only where the conversation runs');
-    },
+    setModel: () => refuse('the model can be chosen only where the conversation runs'),
     setMode: () => {},
     planRewind: async (id) => {
       throw notAtWork(id, `muster tasks rewind ${id}`);
@@ -66,9 +64,7 @@ export function watchedLibrary(
     rewind: async ({ task }) => {
       throw notAtWork(task, `muster tasks rewind ${task}`);
     },
-    start: () => {
-      throw new MusterError('CONFLICT', 'the watched conversation is started elsewhere');
-    },
+    start: () => refuse('the watched conversation is started elsewhere'),
     resume: async ({ id }) => {
       throw notAtWork(id, `muster --resume ${id}`);
     },
@@ -92,9 +88,7 @@ export function watchedLibrary(
       request('not sent to the background', () => tasks.detach(id).then(() => null)),
     stopTask: async (id, because) =>
       request('not stopped', () => tasks.stop(id, because).then(() => null)),
-    interrupt: (id) => {
-      throw new MusterError('CONFLICT', `task ${id} is interrupted where it runs`);
-    },
+    interrupt: (id) => refuse(`task ${id} is interrupted where it runs`),
   };
 }
 
@@ -121,6 +115,10 @@ export function watchedConversation(
       });
     },
   };
+}
+
+function refuse(reason: string): never {
+  throw new MusterError('CONFLICT', reason);
 }
 
 function notAtWork(id: string, command: string): MusterError {

@@ -154,7 +154,7 @@ export interface Completion {
   readonly help: string;
 }
 
-export function taskCompletions({ tree }: AppState): readonly Completion[] {
+function taskCompletions({ tree }: AppState): readonly Completion[] {
   return [...tree.rows.values()].map(({ id, agent, description }) => ({
     text: id.slice(0, 8),
     help: collapseWhitespace(sanitizeForTerminal(`${agent} ${description}`, 'prose')),
@@ -162,7 +162,7 @@ export function taskCompletions({ tree }: AppState): readonly Completion[] {
 }
 
 /** The tiers, and the models that the configuration names. */
-export function modelCompletions({ models }: Pick<LibraryInfo, 'models'>): readonly Completion[] {
+function modelCompletions({ models }: Pick<LibraryInfo, 'models'>): readonly Completion[] {
   const { fast, balanced, powerful, default: standard, flag } = models.settings;
   const tiers = Object.entries({ fast, balanced, powerful }).map(([text, model]) => ({
     text,

@@ -5,7 +5,7 @@ import type { AppState } from '../../model/app-state.ts';
 import { ACTIONS, type Bindings } from '../../model/key-bindings.ts';
 import { keysOf } from '../../model/key-names.ts';
 import type { TaskRow } from '../../model/task-row.ts';
-import { rootRow, type TaskTree, treeRows, treeTotals } from '../../model/task-tree.ts';
+import { rootRow, type TaskTree, treeRows, totalUse } from '../../model/task-tree.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
 import { shortCost, shortTokens, shortTime } from '../../view/numbers.ts';
 import { statusSign, activityLine } from '../../view/task-pane.ts';
@@ -181,7 +181,7 @@ function mainModelLines(library: Pick<LibraryInfo, 'mainModel'>): readonly strin
 export function usagePage({ tree }: PageSource): Page {
   const byModel = Map.groupBy(tree.rows.values(), ({ model }) => model);
   const sum = (rows: readonly TaskRow[]) => {
-    const use = treeTotals({ rows: new Map(rows.map((row) => [row.id, row])) });
+    const use = totalUse(rows);
     return `${plural(rows.length, 'task')}, ${plural(use.turns, 'turn')}, ${shortTokens(use.tokens)} paid tokens, ${shortCost(use.costUsd)}`;
   };
   return {
