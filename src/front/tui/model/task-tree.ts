@@ -265,20 +265,11 @@ export function hasWork(tree: TaskTree): boolean {
   return false;
 }
 
-export interface PaneRows {
-  readonly shown: readonly TaskTreeRow[];
-  readonly hidden: { readonly atWork: number; readonly ended: number };
-}
-
 /**
  * Chooses at most `most` rows and keeps their order. Tasks at work are preferred to ended ones, and of these the last
  * ones. The row of `chosen` is always among them.
  */
-export function paneRows(
-  rows: readonly TaskTreeRow[],
-  most: number,
-  chosen: string | null = null,
-): PaneRows {
+export function paneRows(rows: readonly TaskTreeRow[], most: number, chosen: string | null = null) {
   const byWeight = rows
     .map((each, index) => ({ each, index, weight: weightOf(each, chosen) }))
     .toSorted((a, b) => a.weight - b.weight || a.index - b.index);

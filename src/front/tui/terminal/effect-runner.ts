@@ -36,6 +36,8 @@ export interface Surface {
   leave(): void;
 }
 
+type EffectOf<Type extends UiEffect['type']> = Extract<UiEffect, { type: Type }>;
+
 export interface EffectRunnerOptions {
   readonly library: UiLibrary;
   readonly conversation: ConversationPort;
@@ -256,7 +258,7 @@ export class EffectRunner {
     this.options.dispatch({ type: 'page', title: 'Context', lines });
   }
 
-  private answer({ answer, typed }: Extract<UiEffect, { type: 'answer-question' }>): void {
+  private answer({ answer, typed }: EffectOf<'answer-question'>): void {
     const { library, dispatch } = this.options;
     try {
       library.answer(answer);
@@ -277,10 +279,7 @@ export class EffectRunner {
     }
   }
 
-  private async planRewind({
-    conversation,
-    isRedo,
-  }: Extract<UiEffect, { type: 'plan-rewind' }>): Promise<void> {
+  private async planRewind({ conversation, isRedo }: EffectOf<'plan-rewind'>): Promise<void> {
     const { library, dispatch } = this.options;
     const prompt = isRedo ? null : readLastPrompt(library.store, conversation);
     if (!isRedo && prompt === null) return;
@@ -290,7 +289,7 @@ export class EffectRunner {
     dispatch({ type: 'rewind-planned', plan, prompt });
   }
 
-  private async rewind({ plan, prompt }: Extract<UiEffect, { type: 'rewind' }>): Promise<void> {
+  private async rewind({ plan, prompt }: EffectOf<'rewind'>): Promise<void> {
     const { plan: done, left } = await this.options.library.rewind(plan);
     const skipped = left.map(({ path, because }) => `${path}: ${because}`);
     const files = done.files.length - left.length;

@@ -43,16 +43,13 @@ export class ShellCommands {
       const change = { output, outputLines: running.output.lines, outcome };
       dispatch({ type: 'shell-output', key, change });
     };
-    const running = startShellProcess(command, {
-      cwd,
-      onOutput: () => {
-        if (this.isShowing) return;
-        this.isShowing = true;
-        setTimeout(() => {
-          this.isShowing = false;
-          if (this.running === running) show(null);
-        }, SHOW_MS).unref();
-      },
+    const running: ShellProcess = startShellProcess(command, cwd, () => {
+      if (this.isShowing) return;
+      this.isShowing = true;
+      setTimeout(() => {
+        this.isShowing = false;
+        if (this.running === running) show(null);
+      }, SHOW_MS).unref();
     });
     this.running = running;
     const outcome = await running.ended;
@@ -94,19 +91,10 @@ export class ShellCommands {
 const GRACE_MS = 2_000;
 
 /** A running shell command of the user's. */
-interface ShellProcess {
-  readonly output: OutputBuffer;
-  /** Resolves to the outcome, such as "exit code 0". Never rejects. */
-  readonly ended: Promise<string>;
-  /** Ends the command and everything that it started. What does not end is killed after `graceMs`; with 0 at once. */
-  end(graceMs?: number): Promise<void>;
-}
+type ShellProcess = ReturnType<typeof startShellProcess>;
 
 /** Starts a command in the user's own shell with their full environment, since it is they who run it. */
-function startShellProcess(
-  command: string,
-  { cwd, onOutput }: { readonly cwd: string; readonly onOutput: () => void },
-): ShellProcess {
+function startShellProcess(command: string, cwd: string, onOutput: () => void) {
   const environment = readEnvironment();
   const shell = environment['SHELL'] ?? '';
   const output = new OutputBuffer();
@@ -137,7 +125,9 @@ function startShellProcess(
   };
   return {
     output,
+    /** Resolves to the outcome, such as "exit code 0". Never rejects. */
     ended: outcome(),
+    /** Ends the command and everything that it started. What does not end is killed after `graceMs`; with 0 at once. */
     async end(graceMs = GRACE_MS) {
       isStopped = true;
       await group.end({ graceMs });

@@ -1,5 +1,6 @@
 import { transcriptInView, type AppState } from '../model/app-state.ts';
 import { gapCount, olderCount } from '../model/earlier-entries.ts';
+import type { Transcript } from '../model/transcript.ts';
 import { isFoldable } from '../view/entry-lines.ts';
 import { frameLayout, partsInView } from '../view/frame.ts';
 import {
@@ -72,10 +73,7 @@ export function followEnd(state: AppState): AppState {
 }
 
 /** The state with other entries read back from the log of the transcript in view. */
-export function withEarlierEntries(
-  state: AppState,
-  earlier: ReturnType<typeof transcriptInView>['earlier'],
-): AppState {
+export function withEarlierEntries(state: AppState, earlier: Transcript['earlier']): AppState {
   const transcript = transcriptInView(state);
   if (transcript.earlier === earlier) return state;
   const changed = { ...transcript, earlier };

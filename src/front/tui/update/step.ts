@@ -1,4 +1,5 @@
 import type { QuestionAnswer, RewindPlan } from '../../../api/index.ts';
+import type { NoticeLevel } from '../../../protocol/events/event.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { AppState, LastPrompt } from '../model/app-state.ts';
 import { type Transcript, addEntry } from '../model/transcript.ts';
@@ -125,11 +126,7 @@ export function appendEntry(
 }
 
 /** Adds a note to the conversation. */
-export function addNote(
-  state: AppState,
-  level: 'info' | 'warning' | 'error',
-  text: string,
-): AppState {
+export function addNote(state: AppState, level: NoticeLevel, text: string): AppState {
   return appendEntry(state, { kind: 'note', level, text }).state;
 }
 

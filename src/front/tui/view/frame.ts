@@ -106,14 +106,12 @@ function statusLine(state: AppState, { library, bindings, pen }: ViewContext): s
   const hints = hint === null ? keyHints(state, bindings) : [hint];
   const room = width - modeWidth - 4;
   // A message is cut rather than left out.
-  const end = isUrgent
-    ? fitLine(hints.join(SEPARATOR), room)
-    : factsThatFit(hints, { width: room, least: 0 });
+  const end = isUrgent ? fitLine(hints.join(SEPARATOR), room) : factsThatFit(hints, room);
   const { turns, tokens, costUsd } = totalUse(tree.rows.values());
   const used = turns === 0 ? [] : [`${shortTokens(tokens)} tok ${shortCost(costUsd)}`];
   const model = root?.model ?? mainModel(library).name;
   const least = visibleWidth(end) + modeWidth + 6;
-  const rest = factsThatFit([...used, model], { width, least });
+  const rest = factsThatFit([...used, model], width, least);
   const start = `${pen.prose(MODE_ROLES[nextMode ?? mode], `[${modeText}]`)} ${pen.prose('dim', rest)}`;
   return between(start, pen.prose(isUrgent ? 'warn' : 'dim', end), width);
 }
@@ -187,24 +185,19 @@ function keyHints(state: AppState, bindings: Bindings): readonly string[] {
 
 function currentHints(state: AppState, bindings: Bindings): readonly string[] {
   const { tree, writing, focus, search, openTask } = state;
-  const hint = (action: Action, text: string) => keyHint(bindings, action, text);
+  const hint: HintMaker = (action, text) => keyHint(bindings, action, text);
   const [send = ''] = keysOf(bindings, 'send');
   const back = hint('interrupt', 'back');
   if (writing.kind === 'reason') return [`why not? ${send} sends it`, ...back];
   if (writing.kind === 'answer') return [`your answer: ${send} sends it`, ...back];
   if (writing.kind === 'plan') return [`${send} approves the plan as edited`, ...back];
-  if (search !== null) return searchHints(search, bindings);
+  if (search !== null) return searchHints(search, hint);
   if (focus === 'entries') {
     return [...hint('unfold-entry', 'unfolds'), ...hint('search-here', 'search'), ...back];
   }
   if (focus === 'tasks') {
-    return [
-      ...hint('open-task', 'open'),
-      ...hint('stop-task', 'stop'),
-      ...hint('background-task', 'background'),
-      ...hint('resume-task', 'resume'),
-      ...back,
-    ];
+    const acts = [hint('stop-task', 'stop'), hint('background-task', 'background')].flat();
+    return [...hint('open-task', 'open'), ...acts, ...hint('resume-task', 'resume'), ...back];
   }
   if (focus === 'question') return hint('interrupt', 'later');
   if (state.anchor !== null) return [...hint('to-end', 'to the end'), ...hint('page-down', 'down')];
@@ -226,11 +219,12 @@ function continueHint({ tree }: AppState, send: string): readonly string[] {
   return [asks ? `${send} continues: it has a question` : `${send} continues where it was cut off`];
 }
 
+type HintMaker = (action: Action, text: string) => readonly string[];
+
 function searchHints(
   { pattern, matches, isComplete, current }: Search,
-  bindings: Bindings,
+  hint: HintMaker,
 ): readonly string[] {
-  const hint = (action: Action, text: string) => keyHint(bindings, action, text);
   const back = hint('interrupt', 'back');
   if (pattern === null) return ['search: type what to find', ...back];
   if (matches.length === 0) {

@@ -1,7 +1,7 @@
 import { activityText } from '../../../api/index.ts';
 import { plural } from '../../../base/text.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
-import { paneRows, type PaneRows, type TaskTreeRow } from '../model/task-tree.ts';
+import { paneRows, type TaskTreeRow } from '../model/task-tree.ts';
 import { visibleWidth, between, fitLine } from './fit.ts';
 import { shortCost, shortTokens, shortTime } from './numbers.ts';
 import type { Pen } from './pen.ts';
@@ -34,7 +34,7 @@ export function taskPane(
   return lines;
 }
 
-function hiddenText({ atWork, ended }: PaneRows['hidden']): string {
+function hiddenText({ atWork, ended }: ReturnType<typeof paneRows>['hidden']): string {
   const parts = [
     ...(atWork === 0 ? [] : [`${atWork} more at work`]),
     ...(ended === 0 ? [] : [`${ended} more ended`]),
