@@ -32,11 +32,9 @@ export async function runHeadless(
   const isWatched = process.stderr.isTTY === true || verbose;
   const detail = verbose ? 'calls' : isWatched ? 'tasks' : 'waits';
   const block = canDraw(format) ? await openBlock() : null;
-  const print = (line: string) => printError(`${line}\n`, 'prose');
-  const live = new LiveLines((line) => (block === null ? print(line) : block.line(line)), {
-    detail,
-    roots: 'hidden',
-  });
+  const print = (line: string) =>
+    block === null ? printError(`${line}\n`, 'prose') : block.line(line);
+  const live = new LiveLines(print, { detail, roots: 'hidden' });
   const longWork = isWatched ? null : reportLongWork(live);
   const ledgers = new Map<string, Ledger>();
   const beginAndReport: BeginRun = async (onEvent, signal) => {

@@ -51,14 +51,9 @@ export async function runInterface(
 ): Promise<number> {
   const left = Promise.withResolvers<number>();
   const onLeave = () => left.resolve(0);
-  const app = open({
-    library: muster,
-    agent,
-    notices,
-    now: systemClock.monotonic,
-    attention: attentionMethodOf(muster.notify, readEnvironment()),
-    onLeave,
-  });
+  const now = systemClock.monotonic;
+  const attention = attentionMethodOf(muster.notify, readEnvironment());
+  const app = open({ library: muster, agent, notices, now, attention, onLeave });
   const id = resume === 'newest' ? muster.newestConversation() : resume?.id;
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
   if (id !== undefined) app.session.open(muster.store.resolveId(id));

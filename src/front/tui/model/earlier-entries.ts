@@ -49,6 +49,11 @@ export function readEarlier(transcript: Transcript, scan: ScanLog, key: number):
   };
 }
 
+/** The entries in memory, and before them those read back from the log. */
+export function loadedEntries({ earlier, entries }: Transcript): readonly Entry[] {
+  return [...(earlier?.entries ?? []), ...entries];
+}
+
 /** The number of entries between those read back and those in memory. */
 export function gapCount({ earlier, dropped }: Transcript): number {
   return earlier === null ? 0 : earlier.newer + dropped - earlier.dropped;

@@ -59,3 +59,6 @@ export interface ShellEntry {
   /** The outcome; null while it runs. */
   readonly outcome: string | null;
 }
+
+/** A change of a shell entry while its command runs, or when it ends. */
+export type ShellChange = Pick<ShellEntry, 'output' | 'outputLines' | 'outcome'>;

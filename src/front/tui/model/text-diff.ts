@@ -1,5 +1,7 @@
 import { textStart, copied } from './cut-text.ts';
 
+type Lines = readonly string[];
+
 /** A line of a text change. */
 export type DiffLine =
   | {
@@ -60,7 +62,7 @@ export function textDiff(before: string | null, after: string, bounds: DiffBound
 }
 
 /** A newline at the end makes no line, unless only one side has it. */
-function sides(before: string, after: string): readonly [readonly string[], readonly string[]] {
+function sides(before: string, after: string): readonly [Lines, Lines] {
   const all = [before, after].filter((text) => text !== '');
   const end = all.every((text) => text.endsWith('\n')) ? -1 : undefined;
   const lines = (text: string) => (text === '' ? [] : text.slice(0, end).split('\n'));
@@ -149,10 +151,7 @@ export function changedWords(
 }
 
 /** The number of items that two lists share at their start, and of the others at their end. */
-function commonEnds(
-  before: readonly string[],
-  after: readonly string[],
-): { readonly start: number; readonly end: number } {
+function commonEnds(before: Lines, after: Lines): { readonly start: number; readonly end: number } {
   const most = Math.min(before.length, after.length);
   let [start, end] = [0, 0];
   while (start < most && before[start] === after[start]) start += 1;
@@ -178,10 +177,7 @@ export interface LineChange {
  * The fewest changes that lead from one list of lines to the other, removals before additions. A kept line has its
  * index in `after`.
  */
-export function lineChanges(
-  before: readonly string[],
-  after: readonly string[],
-): readonly LineChange[] {
+export function lineChanges(before: Lines, after: Lines): readonly LineChange[] {
   const { start, end } = commonEnds(before, after);
   const middle = changesBetween(
     before.slice(start, before.length - end),
@@ -198,10 +194,7 @@ function stay(from: number, count: number): readonly LineChange[] {
   return Array.from({ length: count }, (_, index) => ({ sign: ' ', at: from + index }) as const);
 }
 
-function changesBetween(
-  before: readonly string[],
-  after: readonly string[],
-): readonly LineChange[] {
+function changesBetween(before: Lines, after: Lines): readonly LineChange[] {
   const shared = sharedLengths(before, after);
   const changes: LineChange[] = [];
   // Additions wait until all removals are listed.
@@ -233,10 +226,7 @@ function changesBetween(
 }
 
 /** The number of lines that both sides have in common from two indexes on; null if the table would be too large. */
-function sharedLengths(
-  before: readonly string[],
-  after: readonly string[],
-): ((old: number, now: number) => number) | null {
+function sharedLengths(before: Lines, after: Lines): ((old: number, now: number) => number) | null {
   const row = after.length + 1;
   if ((before.length + 1) * row > MAX_CELLS) return null;
   const table = new Uint16Array((before.length + 1) * row);

@@ -1,9 +1,9 @@
 import { plural } from '../../../base/text.ts';
 import { describeCompaction } from '../../../protocol/compaction-text.ts';
 import { summarizeQuotedItem, type QuotedItem } from '../../../protocol/quoted-item.ts';
-import type { TaskEvent } from '../../../protocol/events/event.ts';
+import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
-import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellEntry } from './entry.ts';
+import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellChange } from './entry.ts';
 import { textStart, textEnd, linesIn } from './cut-text.ts';
 import { callSubject, placedChanges, textChanges } from './call-details.ts';
 
@@ -104,12 +104,8 @@ export function beginTask(transcript: Transcript): void {
   transcript.earlier = null;
 }
 
-export function addStreamed(
-  transcript: Transcript,
-  kind: 'text' | 'thinking',
-  piece: string,
-): void {
-  transcript.stream[kind] = textEnd(transcript.stream[kind] + piece, MAX_STREAMED);
+export function addStreamed({ stream }: Transcript, kind: 'text' | 'thinking', text: string): void {
+  stream[kind] = textEnd(stream[kind] + text, MAX_STREAMED);
 }
 
 /** Adds an event of its task. An event that was added before changes nothing. */
@@ -117,7 +113,7 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
   if (event.seq <= transcript.lastSeq) return;
   transcript.lastSeq = event.seq;
   const add = (body: EntryBody) => addEntry(transcript, body);
-  const note = (level: 'info' | 'warning' | 'error', text: string) =>
+  const note = (level: NoticeLevel, text: string) =>
     add({ kind: 'note', level, text: textStart(text, MAX_OUTPUT) });
   switch (event.type) {
     case 'task.created':
@@ -215,11 +211,7 @@ function newMessage(id: string, text: string, enclosed: readonly QuotedItem[] = 
 }
 
 /** Updates the entry of a shell command, if it is still in memory. */
-export function updateShell(
-  { entries }: Transcript,
-  key: number,
-  change: Pick<ShellEntry, 'output' | 'outputLines' | 'outcome'>,
-): void {
+export function updateShell({ entries }: Transcript, key: number, change: ShellChange): void {
   const at = entries.findLastIndex((entry) => entry.key === key);
   const entry = entries[at];
   if (entry?.kind === 'shell') entries[at] = { ...entry, ...change };

@@ -171,7 +171,7 @@ export class PlainApp {
             ...[first.title, ...first.lines].map((line) => pen.exact('text', line)),
             'Type y to do it, or anything else to leave it.',
           ]
-        : questionText(first, { waiting: tree.questions.size, pen }),
+        : questionText(first, tree.questions.size, pen),
     );
   }
 }

@@ -172,8 +172,8 @@ export function createTaskLines(pen: Pen): (ui: TaskTree, now: number) => readon
       const what = reported === undefined ? beginText(row, ui) : changeText(row, reported, now);
       lines.push(pen.prose('text', `Task ${row.id.slice(0, 6)} ${row.agent} ${what}`));
     }
-    if (known.size > MAX_KNOWN)
-      for (const id of known.keys()) if (!ui.rows.has(id)) known.delete(id);
+    if (known.size <= MAX_KNOWN) return lines;
+    for (const id of known.keys()) if (!ui.rows.has(id)) known.delete(id);
     return lines;
   };
 }

@@ -3,10 +3,7 @@ import { plainLines, type Pen } from '../view/pen.ts';
 import { requestedTexts, requestText } from '../view/question-box.ts';
 
 /** Writes a question in full: who asks, for exactly what, and the letters that answer. */
-export function questionText(
-  question: Question,
-  { waiting, pen }: { readonly waiting: number; readonly pen: Pen },
-): readonly string[] {
+export function questionText(question: Question, waiting: number, pen: Pen): readonly string[] {
   const who = question.chain.join(' > ');
   const more = waiting > 1 ? ` ${waiting - 1} more after this one.` : '';
   return [

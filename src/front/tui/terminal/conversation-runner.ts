@@ -81,19 +81,17 @@ export class ConversationRunner implements ConversationPort {
   }
 
   send(text: string, enclosed?: QuotedItems): void {
-    if (this.isStarting) {
-      this.unsent.push({ text, enclosed });
-      return;
-    }
+    const message = { text, enclosed };
     if (this.run === null) {
-      void this.begin({ text, enclosed });
+      if (this.isStarting) this.unsent.push(message);
+      else void this.begin(message);
       return;
     }
     try {
       this.library.send(this.run.id, text, enclosed);
     } catch (thrown) {
       if (!isNotFound(thrown)) throw thrown;
-      this.unsent.push({ text, enclosed });
+      this.unsent.push(message);
     }
   }
 

@@ -1,3 +1,4 @@
+import type { NoticeLevel } from '../../../protocol/events/event.ts';
 import { initialAppState, type AppState } from '../model/app-state.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import { userBindings } from '../model/user-bindings.ts';
@@ -114,7 +115,7 @@ export class UiSession {
   };
 
   /** Adds a note that belongs to no event. */
-  note(level: 'info' | 'warning' | 'error', text: string): void {
+  note(level: NoticeLevel, text: string): void {
     this.dispatch({ type: 'note', level, text });
   }
 

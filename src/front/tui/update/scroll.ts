@@ -1,5 +1,5 @@
-import { transcriptInView, type AppState } from '../model/app-state.ts';
-import { gapCount, olderCount } from '../model/earlier-entries.ts';
+import { transcriptInView, type Anchor, type AppState } from '../model/app-state.ts';
+import { gapCount, loadedEntries, olderCount } from '../model/earlier-entries.ts';
 import type { Transcript } from '../model/transcript.ts';
 import { isFoldable } from '../view/entry-lines.ts';
 import { frameLayout, partsInView } from '../view/frame.ts';
@@ -124,11 +124,7 @@ function selectEntry(state: AppState, key: number, context: UpdateContext): AppS
 }
 
 /** Scrolls no further than is needed to show a line. */
-export function scrollToLine(
-  state: AppState,
-  to: NonNullable<AppState['anchor']>,
-  context: UpdateContext,
-): AppState {
+export function scrollToLine(state: AppState, to: Anchor, context: UpdateContext): AppState {
   const { parts, height } = drawnConversation(state, context);
   return { ...state, anchor: anchorShowing(parts, state.anchor, to, height) };
 }
@@ -144,8 +140,9 @@ export function toggleEntry(state: AppState, key: number): AppState {
 }
 
 function foldableKeys(state: AppState): readonly number[] {
-  const { earlier, entries } = transcriptInView(state);
-  return [...(earlier?.entries ?? []), ...entries].filter(isFoldable).map(({ key }) => key);
+  return loadedEntries(transcriptInView(state))
+    .filter(isFoldable)
+    .map(({ key }) => key);
 }
 
 /** Reads the entries that come into view next from the log, and then repeats the request; null if all are loaded. */

@@ -84,14 +84,10 @@ function resumeChosenTask(state: AppState): Update {
   const row = chosenRow(state);
   if (row === undefined) return next(state);
   if (!hasEnded(row)) {
-    return hint(
-      state,
-      'the task has not ended: press enter to open it, then type a message for it',
-    );
+    const advice = 'press enter to open it, then type a message for it';
+    return hint(state, `the task has not ended: ${advice}`);
   }
-  if (row.id === state.tree.root) {
-    return hint(state, 'type a message to continue the conversation');
-  }
+  if (row.id === state.tree.root) return hint(state, 'type a message to continue the conversation');
   const text = `${row.agent} ${row.id.slice(0, 6)} continues in the background`;
   return next({ ...state, hint: text }, { type: 'resume-task', task: row.id });
 }

@@ -70,12 +70,10 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return next(goToMatch(state, message.key, message.by, context));
     case 'entries-read':
       return update(withEntries(state, message), message.next, context);
-    case 'log-searched':
-      return stepSearch(
-        { ...state, searchedLog: { key: message.key, matches: message.matches } },
-        message.by,
-        context,
-      );
+    case 'log-searched': {
+      const { key, matches, by } = message;
+      return stepSearch({ ...state, searchedLog: { key, matches } }, by, context);
+    }
     case 'task-event':
       return applyEvent(state, message.event, message.task);
     case 'task-signal': {
@@ -88,12 +86,10 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       const { tree } = state;
       return next({ ...state, tree: { ...tree, droppedRows: tree.droppedRows + message.count } });
     }
-    case 'task-opened':
-      return next({
-        ...state,
-        openTask: message.task,
-        tree: { ...state.tree, opened: message.transcript },
-      });
+    case 'task-opened': {
+      const { task: openTask, transcript: opened } = message;
+      return next({ ...state, openTask, tree: { ...state.tree, opened } });
+    }
     case 'hint':
       return hint(state, message.text);
     case 'note':

@@ -4,7 +4,8 @@ import type { Pen } from './pen.ts';
 
 /** Draws a text change, one uncut line for each: the line number if it is known, a sign, and the text. */
 export function diffLines({ lines, first }: TextDiff, pen: Pen): readonly string[] {
-  const largest = Math.max(1, ...lines.map((line) => (line.sign === '…' ? 0 : line.number)));
+  const numberOf = (line: DiffLine) => (line.sign === '…' ? 0 : line.number);
+  const largest = lines.reduce((most, line) => Math.max(most, numberOf(line)), 1);
   const digits = first === null ? 0 : String(first + largest - 1).length;
   const margin = (number: number | null) =>
     first === null

@@ -31,10 +31,8 @@ export function switchConversation(state: AppState, name: string): Update {
 }
 
 /** Opens the conversation that `/resume` named, if it can be continued here. */
-export function openFound(
-  state: AppState,
-  { id, parent, root, ownerPid }: ConversationFound,
-): Update {
+export function openFound(state: AppState, found: ConversationFound): Update {
+  const { id, parent, root, ownerPid } = found;
   const { id: before } = state.conversation;
   if (id === before) return hint(state, 'this conversation is already open');
   if (parent !== null) {
