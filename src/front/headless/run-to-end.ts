@@ -17,7 +17,7 @@ export interface SignalWatch {
   readonly signal: AbortSignal;
   /** Returns the exit code for the first signal; null if none has come. */
   code(): number | null;
-  /** Stops to watch. */
+  /** Stops watching. */
   stop(): void;
 }
 
