@@ -8,7 +8,7 @@ import { textStart, textEnd, linesIn } from './cut-text.ts';
 import { callSubject, placedChanges, textChanges } from './call-details.ts';
 
 /** The number of entries in memory. Older ones are only in the log. */
-const MAX_BLOCKS = 400;
+const MAX_ENTRIES = 400;
 const MAX_TEXT = 64 * 1024;
 /** The number of keys reserved for the entries of one event. */
 const KEYS_OF_EVENT = 1_024;
@@ -84,8 +84,8 @@ export function addEntry(transcript: Transcript, body: EntryBody): number {
   entries.push({ key, ...body });
   transcript.nextKey = key + 1;
   // Several are dropped at once, because the others have to move.
-  if (entries.length < MAX_BLOCKS * 1.25) return key;
-  const gone = entries.splice(0, entries.length - MAX_BLOCKS);
+  if (entries.length < MAX_ENTRIES * 1.25) return key;
+  const gone = entries.splice(0, entries.length - MAX_ENTRIES);
   const own = gone.filter((entry) => entry.key >= keyBase).length;
   transcript.dropped += own;
   transcript.lost += gone.length - own;

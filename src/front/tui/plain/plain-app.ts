@@ -21,7 +21,7 @@ const ANY_WIDTH = 10_000;
 /** The number of lines of a shell command's output that are written. */
 const MAX_SHELL_LINES = 40;
 
-/** The terminal UI for a screen reader: the same state and updates, told in lines that are only ever added. */
+/** The terminal UI for a screen reader: the same state and updates, written as lines that are only ever added. */
 export class PlainApp {
   private readonly options: PlainAppOptions;
   private readonly pen = new Pen(PLAIN);

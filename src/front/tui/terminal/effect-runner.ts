@@ -19,7 +19,7 @@ import {
   readLastPrompt,
   readTranscript,
 } from './log-reader.ts';
-import type { MessageSender } from './message-sender.ts';
+import type { MessageSender, Recipient } from './message-sender.ts';
 import type { PastedImages } from './pasted-images.ts';
 import type { ShellCommands } from './shell-commands.ts';
 import { contextLines } from '../../../api/tasks/context-lines.ts';
@@ -171,10 +171,8 @@ export class EffectRunner {
 
   private sendToConversation(text: string): void {
     const { conversation, sender } = this.options;
-    sender.send(text, {
-      to: () => conversation.id,
-      deliver: (message, enclosed) => conversation.send(message, enclosed),
-    });
+    const deliver: Recipient['deliver'] = (...message) => conversation.send(...message);
+    sender.send(text, { to: () => conversation.id, deliver });
   }
 
   /** A task that has ended, or is about to, continues with the message. */
@@ -218,7 +216,7 @@ export class EffectRunner {
     if (isWatched) return;
     conversation.select(id, mode);
     if (state().surface === 'lines') {
-      // Lines tell only of tasks that are at work, so that earlier ones are not read.
+      // Lines report only tasks that are at work, so that earlier ones are not read.
       dispatch({ type: 'task-found', task: readLeftTask(library.store, id), isAsking: false });
       if (isCutOff(state().tree)) {
         this.note('info', 'It was interrupted: send an empty line to continue.');

@@ -40,13 +40,12 @@ export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<num
   });
   app.session.open(id);
   const following = new AbortController();
-  const { placeTask } = app;
-  const { dispatch } = app.session;
+  const { placeTask, session } = app;
   const listener: TreeListener = {
     found: placeTask,
     left: placeTask,
-    event: (event, task) => dispatch({ type: 'task-event', event, task }),
-    passedOver: (count) => dispatch({ type: 'tasks-passed-over', count }),
+    event: (event, task) => session.dispatch({ type: 'task-event', event, task }),
+    passedOver: (count) => session.dispatch({ type: 'tasks-passed-over', count }),
   };
   const followed = tasks
     .follow(id, { listener, signal: following.signal })
