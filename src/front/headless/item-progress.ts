@@ -5,14 +5,9 @@ import { sanitizeLine } from '../../base/terminal-text.ts';
 import { formatDuration, collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { paidTokens } from '../../protocol/model.ts';
+import type { LiveTerminal } from './live-block.ts';
 import { drawErrorLine, printError } from '../../sys/print.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
-
-/** The terminal of stderr. */
-interface Terminal {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-}
 
 /** Milliseconds between two drawings of the line. */
 const DRAW_MS = 100;
@@ -21,7 +16,7 @@ const SHOWN_ITEM = 60;
 
 /** Shows the progress of a template run: one line that changes on a terminal, and elsewhere one line an item. */
 export class ItemProgress {
-  private readonly terminal: Terminal;
+  private readonly terminal: LiveTerminal;
   private readonly isLive: boolean;
   private readonly startedAt = systemClock.monotonic();
   private root: string | null = null;
@@ -34,7 +29,7 @@ export class ItemProgress {
   private drawnAt = -Infinity;
   private isDrawn = false;
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: LiveTerminal) {
     this.terminal = terminal;
     this.isLive = terminal.isTTY === true;
   }
@@ -49,13 +44,8 @@ export class ItemProgress {
 
   /** Prints a line above. */
   line(text: string): void {
-    this.erase();
+    this.end();
     printError(`${text}\n`, 'prose');
-  }
-
-  /** Removes the changing line from the terminal. May be called twice. */
-  end(): void {
-    this.erase();
   }
 
   private addRoot(event: TaskEvent, state: TaskState): void {
@@ -106,7 +96,8 @@ export class ItemProgress {
     drawErrorLine(truncate(text, width));
   }
 
-  private erase(): void {
+  /** Removes the changing line from the terminal. May be called twice. */
+  end(): void {
     if (!this.isDrawn) return;
     this.isDrawn = false;
     drawErrorLine('');

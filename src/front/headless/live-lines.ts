@@ -33,21 +33,13 @@ export class LiveLines {
 
   /** `state`: the state of the task after the event. */
   show(event: TaskEvent, state: TaskState): void {
-    const line = lineFor(event, state, this.options);
-    if (line !== null) this.write(sanitizeForTerminal(oneLine(line), 'prose'));
+    this.print(lineFor(event, state, this.options));
   }
 
   /** Reports that a task starts, continues or ends, whatever the amount of detail is. */
   showTask(event: TaskEvent, state: TaskState): void {
-    switch (event.type) {
-      case 'task.created':
-      case 'task.resumed':
-      case 'task.ended': {
-        const line = lineFor(event, state, { ...this.options, detail: 'tasks' });
-        if (line !== null) this.write(sanitizeForTerminal(oneLine(line), 'prose'));
-        return;
-      }
-      default:
+    if (['task.created', 'task.resumed', 'task.ended'].includes(event.type)) {
+      this.print(lineFor(event, state, { ...this.options, detail: 'tasks' }));
     }
   }
 
@@ -55,21 +47,18 @@ export class LiveLines {
   showAtWork(state: TaskState, activity: string | null): void {
     const { indent, name } = placement(state, this.options);
     const status = activity === null ? state.status : `${state.status} (${activity})`;
-    this.write(
-      sanitizeForTerminal(
-        oneLine(`${indent}▸ ${name}: ${status}: ${state.spec.description}`),
-        'prose',
-      ),
-    );
+    this.print(`${indent}▸ ${name}: ${status}: ${state.spec.description}`);
   }
 
   /** Reports a task whose process has gone before its end. */
   showLeft(state: TaskState): void {
     const { indent, name } = placement(state, this.options);
     const why = state.status === 'parked' ? 'it waits for an answer' : 'its process has gone';
-    this.write(
-      sanitizeForTerminal(oneLine(`${indent}✗ ${name}: ${state.status}: ${why}`), 'prose'),
-    );
+    this.print(`${indent}✗ ${name}: ${state.status}: ${why}`);
+  }
+
+  private print(line: string | null): void {
+    if (line !== null) this.write(sanitizeForTerminal(oneLine(line), 'prose'));
   }
 }
 
@@ -98,8 +87,21 @@ const WAIT_TEXTS: Readonly<Record<Awaited, string>> = {
   next_event: 'stalled',
 };
 
-/** Whether an event is shown with any amount of detail: a long wait, or a warning. */
-function isAlwaysShown(event: TaskEvent, { spec }: TaskState): boolean {
+/** The events that are shown only with the calls of each task. */
+const CALL_DETAILS: ReadonlySet<TaskEvent['type']> = new Set([
+  'context.cleared',
+  'summary.refused',
+  'context.summarised',
+  'call.started',
+  'call.refused',
+  'input.queued',
+  'reuse.missed',
+  'child.detached',
+]);
+
+/** Whether an event is shown with this amount of detail. Long waits and warnings always are. */
+function isShown(event: TaskEvent, { spec }: TaskState, detail: LiveDetail): boolean {
+  if (detail !== 'waits') return detail === 'calls' || !CALL_DETAILS.has(event.type);
   switch (event.type) {
     case 'warning':
     case 'question.asked':
@@ -116,11 +118,10 @@ function isAlwaysShown(event: TaskEvent, { spec }: TaskState): boolean {
 }
 
 function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): string | null {
-  const { detail, roots } = options;
-  if (detail === 'waits' && !isAlwaysShown(event, state)) return null;
+  if (!isShown(event, state, options.detail)) return null;
   const { spec } = state;
   const { indent, name } = placement(state, options);
-  const isHidden = spec.parent === null && roots === 'hidden';
+  const isHidden = spec.parent === null && options.roots === 'hidden';
   switch (event.type) {
     case 'task.created':
       return isHidden ? null : `${indent}▸ ${name}: ${spec.description}`;
@@ -131,7 +132,7 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'notified':
       return `${indent}${NOTICE_MARKS[event.level]} ${name}: ${event.message}`;
     case 'task.ended':
-      return isHidden ? null : `${indent}${endMark(state)} ${name}: ${endFacts(state)}`;
+      return isHidden ? null : `${indent}${endText(state, name)}`;
     case 'turn.retried':
       return `${indent}… ${name}: ${event.failure.message}${againText(event)}`;
     case 'turn.held': {
@@ -147,7 +148,6 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'context.cleared':
     case 'summary.refused':
     case 'context.summarised':
-      return detail === 'calls' ? `${indent}~ ${name}: ${describeCompaction(event)}` : null;
     case 'summary.started':
     case 'context.dropped':
     case 'context.handed':
@@ -155,9 +155,9 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
     case 'call.started':
-      return detail === 'calls' ? `${indent}  ${name}: ${event.tool} ${brief(event.input)}` : null;
+      return `${indent}  ${name}: ${event.tool} ${brief(event.input)}`;
     case 'input.queued':
-      return detail === 'calls' && event.input.from === 'user' && event.input.kind === 'message'
+      return event.input.from === 'user' && event.input.kind === 'message'
         ? `${indent}» ${name}: ${event.input.text.slice(0, BRIEF_LENGTH)}`
         : null;
     case 'question.asked':
@@ -165,17 +165,15 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'question.answered':
       return `${indent}» ${name}: ${answerText(event.answer, event.by)}`;
     case 'reuse.missed':
-      return detail === 'calls' ? `${indent}  ${name}: nothing to reuse: ${event.because}` : null;
+      return `${indent}  ${name}: nothing to reuse: ${event.because}`;
     case 'rights.granted':
       return `${indent}» ${name}: from now on allowed: ${sanitizeLine(event.rule.text)}`;
     case 'mode.granted':
       return `${indent}» ${name}: ${modeGrantedText(event)}`;
     case 'child.detached':
-      return detail === 'calls'
-        ? `${indent}  ${name}: ${event.child.slice(0, 6)} continues in the background`
-        : null;
+      return `${indent}  ${name}: ${event.child.slice(0, 6)} continues in the background`;
     case 'call.refused':
-      return detail === 'calls' ? `${indent}  ${name}: ${event.tool} refused: ${event.text}` : null;
+      return `${indent}  ${name}: ${event.tool} refused: ${event.text}`;
     default:
       return null;
   }
@@ -192,25 +190,13 @@ function againText({ failure, waitMs }: Extract<TaskEvent, { type: 'turn.retried
 
 function asked(question: Question): string {
   const subject = questionSubject(question);
-  switch (question.kind) {
-    case 'input':
-      return `asks: ${subject}`;
-    case 'plan':
-      return `asks to carry out a plan: ${oneLine(subject).slice(0, BRIEF_LENGTH)}`;
-    case 'permission':
-      return `asks for ${question.tool}: ${sanitizeLine(subject)}`;
-    default:
-      return question satisfies never;
-  }
+  if (question.kind === 'input') return `asks: ${subject}`;
+  if (question.kind === 'permission') return `asks for ${question.tool}: ${sanitizeLine(subject)}`;
+  return `asks to carry out a plan: ${oneLine(subject).slice(0, BRIEF_LENGTH)}`;
 }
 
-function endMark(state: TaskState): string {
-  return state.status === 'completed' ? '✓' : '✗';
-}
-
-function endFacts(state: TaskState): string {
-  let calls = 0;
-  for (const count of state.toolCounts.values()) calls += count;
+function endText(state: TaskState, name: string): string {
+  const calls = [...state.toolCounts.values()].reduce((sum, count) => sum + count, 0);
   const facts = [
     ...(state.reused === null ? [] : [`reused from ${state.reused.of.slice(0, 6)}`]),
     ...(state.status === 'completed' ? [] : [`${state.status} (${state.end?.because ?? ''})`]),
@@ -218,7 +204,7 @@ function endFacts(state: TaskState): string {
     plural(calls, 'tool call'),
     formatDuration(state.lifetime.endedMs ?? 0),
   ];
-  return facts.join(', ');
+  return `${state.status === 'completed' ? '✓' : '✗'} ${name}: ${facts.join(', ')}`;
 }
 
 const BRIEF_LENGTH = 100;
@@ -235,30 +221,25 @@ const LONG_WORK_MS = 30_000;
  * Reports progress to a log or a pipe: nothing for a short run; in a long one, a line for each subagent at work
  * by then, and for each that starts or ends later. The time is that of the events.
  */
-export class LongWork {
-  private readonly lines: Pick<LiveLines, 'showAtWork' | 'showTask'>;
+export function reportLongWork(
+  lines: Pick<LiveLines, 'showAtWork' | 'showTask'>,
+): (event: TaskEvent, state: TaskState) => void {
   /** The subagents at work that have not been reported, by id. */
-  private readonly unreported = new Map<string, TaskState>();
-  private startedAt: number | null = null;
-  private isLong = false;
-
-  constructor(lines: Pick<LiveLines, 'showAtWork' | 'showTask'>) {
-    this.lines = lines;
-  }
-
-  /** `state`: the state of the task after the event. */
-  add(event: TaskEvent, state: TaskState): void {
-    this.startedAt ??= steadyTime(event);
+  const unreported = new Map<string, TaskState>();
+  let startedAt: number | null = null;
+  let isLong = false;
+  return (event, state) => {
+    startedAt ??= steadyTime(event);
     const { id, parent } = state.spec;
-    if (this.isLong) {
-      if (parent !== null) this.lines.showTask(event, state);
+    if (isLong) {
+      if (parent !== null) lines.showTask(event, state);
       return;
     }
-    if (event.type === 'task.ended') this.unreported.delete(id);
-    else if (parent !== null) this.unreported.set(id, state);
-    if (steadyTime(event) - this.startedAt < LONG_WORK_MS) return;
-    this.isLong = true;
-    for (const atWork of this.unreported.values()) this.lines.showAtWork(atWork, null);
-    this.unreported.clear();
-  }
+    if (event.type === 'task.ended') unreported.delete(id);
+    else if (parent !== null) unreported.set(id, state);
+    if (steadyTime(event) - startedAt < LONG_WORK_MS) return;
+    isLong = true;
+    for (const atWork of unreported.values()) lines.showAtWork(atWork, null);
+    unreported.clear();
+  };
 }

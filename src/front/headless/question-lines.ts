@@ -36,13 +36,8 @@ type PermissionQuestion = Extract<Question, { kind: 'permission' }>;
 
 function callLines(question: PermissionQuestion): readonly string[] {
   const { commands, paths, hosts, edits, input } = question;
-  return [
-    ...commands,
-    ...paths,
-    ...hosts,
-    ...(input === null ? [] : [input]),
-    ...edits.flatMap(editLines),
-  ];
+  const texts = [...commands, ...paths, ...hosts, ...(input === null ? [] : [input])];
+  return [...texts, ...edits.flatMap(editLines)];
 }
 
 function editLines({ before, after, everywhere }: ProposedEdit): readonly string[] {
@@ -69,21 +64,18 @@ function answerCommands(question: Question, dataDir: string | null): readonly st
   if (question.kind === 'plan') {
     return [`${command} yes|no`, `${command} always   edits run unasked from then on`];
   }
-  const { reason, rule, scopes } = question;
-  const always = `${command} always${scopes.length > 1 ? ` --scope ${scopes.join('|')}` : ''}`;
-  return [
-    collapseWhitespace(reason),
-    `${command} yes|no`,
-    ...(rule === null ? [] : [`${always}   gives the rule ${rule}`]),
-    ...modeCommand(question, command),
-  ];
+  const { reason, rule, scopes, modeToGrant } = question;
+  const commands = [collapseWhitespace(reason), `${command} yes|no`];
+  if (rule !== null)
+    commands.push(`${command} always${scopeFlag(scopes)}   gives the rule ${rule}`);
+  if (modeToGrant === undefined) return commands;
+  const agent = collapseWhitespace(modeToGrant.agent);
+  const grant = `${command} mode${scopeFlag(modeToGrant.scopes)}`;
+  return [...commands, `${grant}   lets ${agent} run in its mode, ${modeToGrant.mode}`];
 }
 
-function modeCommand({ modeToGrant }: PermissionQuestion, command: string): readonly string[] {
-  if (modeToGrant === undefined) return [];
-  const { agent, mode, scopes } = modeToGrant;
-  const scope = scopes.length > 1 ? ` --scope ${scopes.join('|')}` : '';
-  return [`${command} mode${scope}   lets ${collapseWhitespace(agent)} run in its mode, ${mode}`];
+function scopeFlag(scopes: readonly string[]): string {
+  return scopes.length > 1 ? ` --scope ${scopes.join('|')}` : '';
 }
 
 function quoteForShell(text: string): string {

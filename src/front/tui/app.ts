@@ -1,15 +1,14 @@
 import type { TaskState } from '../../protocol/state/task-state.ts';
-import { hasWork } from './model/tree-rows.ts';
-import { AutocompleteSource } from './terminal/autocomplete.ts';
-import { attentionSequence, type AttentionMethod } from './terminal/notification.ts';
-import { Redraw } from './terminal/redraw.ts';
+import { hasWork } from './model/task-tree.ts';
+import { createAutocomplete } from './terminal/autocomplete.ts';
+import { attentionSequence } from './terminal/notification.ts';
+import { createRedraw, type Redraw } from './terminal/redraw.ts';
 import { pastedText, Screen, type ScreenSize, type TerminalDevice } from './terminal/screen.ts';
-import { UiSession, type SessionOptions } from './terminal/session.ts';
+import { UiSession, type InterfaceOptions } from './terminal/session.ts';
 import { keyAction, keyContext } from './update/key-action.ts';
 import type { UiMessage } from './update/message.ts';
 import { drawFrame } from './view/frame.ts';
 import { Highlighter } from './view/highlighter.ts';
-import { LineCache } from './view/line-cache.ts';
 import { Pen } from './view/pen.ts';
 import { PLAIN, THEMES, type Theme } from './view/theme.ts';
 
@@ -20,13 +19,9 @@ const SANDBOX_MS = 60;
 const DRAWN_AT_ONCE: ReadonlySet<UiMessage['type']> = new Set(['frame', 'key-pressed', 'typed']);
 
 /** Everything that the terminal UI is opened with. */
-export interface AppOptions extends SessionOptions {
+export interface AppOptions extends InterfaceOptions {
   readonly terminal: TerminalDevice;
   readonly theme: Theme;
-  /** How a user who looks elsewhere is called. */
-  readonly attention: AttentionMethod;
-  /** Called when the user wants to leave. */
-  readonly onLeave: () => void;
 }
 
 /**
@@ -35,9 +30,9 @@ export interface AppOptions extends SessionOptions {
  */
 export class App {
   private readonly options: AppOptions;
-  private readonly session: UiSession;
+  readonly session: UiSession;
   private readonly screen: Screen;
-  private readonly autocomplete: AutocompleteSource;
+  private readonly stopped = new AbortController();
   private readonly redraw: Redraw;
 
   constructor(options: AppOptions) {
@@ -45,9 +40,9 @@ export class App {
     this.options = options;
     const highlighter = new Highlighter({
       onLoaded: () => this.redraw.changed(),
-      onFailed: (why) => this.note('warning', why),
+      onFailed: (why) => this.session.note('warning', why),
     });
-    const tools = { pen: new Pen(theme, highlighter), cache: new LineCache() };
+    const pen = new Pen(theme, highlighter);
     this.session = new UiSession(
       options,
       {
@@ -57,21 +52,23 @@ export class App {
         redraw: () => this.screen.redraw(),
         suspend: () => this.screen.suspend(),
         callAttention: (text) => {
-          if (this.screen.isFocused !== true) this.screen.call(attentionSequence(attention, text));
+          if (this.screen.reports.isFocused === true) return;
+          const sequence = attentionSequence(attention, text);
+          if (sequence !== '') terminal.write(sequence);
         },
         leave: onLeave,
         changed: ({ type }) => {
           if (!DRAWN_AT_ONCE.has(type)) this.redraw.changed();
         },
       },
-      { tools, kind: 'screen' },
+      { pen, kind: 'screen' },
     );
     const { session } = this;
-    this.autocomplete = new AutocompleteSource(library, { state: () => session.state, now });
+    const { signal } = this.stopped;
     this.screen = new Screen(terminal, {
-      pen: tools.pen,
+      pen,
       bindings: session.context.bindings,
-      completions: this.autocomplete.provider,
+      completions: createAutocomplete(library, { state: () => session.state, now, signal }),
       draw: (size) => this.draw(size),
       onKey: (key) => this.pressKey(key),
       onWheel: (lines) => session.dispatch({ type: 'scroll', lines }),
@@ -79,57 +76,35 @@ export class App {
       onSubmit: (text) => session.dispatch({ type: 'submitted', text }),
       onPaste: (text) => session.images.takePaste(pastedText(text)),
       onBackground: (background) => {
-        tools.pen.use(THEMES[background]);
-        tools.cache.forget();
+        pen.use(THEMES[background]);
         this.screen.redraw();
       },
     });
-    this.redraw = new Redraw({
-      draw: () => this.screen.draw(),
-      isAtWork: () => hasWork(session.state.tree),
-    });
+    const isAtWork = () => hasWork(session.state.tree);
+    this.redraw = createRedraw(() => this.screen.draw(), isAtWork);
     for (const text of library.typed.entries()) this.screen.editor.addToHistory(text);
   }
 
   start(): void {
     this.screen.start();
-    if (this.options.theme !== PLAIN) this.screen.askBackground();
+    if (this.options.theme !== PLAIN) this.screen.reports.askBackground();
     setTimeout(() => void this.checkSandbox(), SANDBOX_MS);
   }
 
   private async checkSandbox(): Promise<void> {
     const sandbox = await this.options.library.sandboxState();
-    this.dispatch({ type: 'sandbox-checked', sandbox });
-  }
-
-  /** The id of the conversation; null before the first message. */
-  get id(): string | null {
-    return this.session.conversation.id;
-  }
-
-  /** Shows a conversation by its full id: one to continue, or the watched one as its log has it now. */
-  open(id: string): void {
-    this.session.open(id);
-  }
-
-  /** Handles a message from outside, such as an event of a watched task. */
-  get dispatch(): UiSession['dispatch'] {
-    return this.session.dispatch;
+    this.session.dispatch({ type: 'sandbox-checked', sandbox });
   }
 
   /** Adds a task of a watched conversation by its log; no event reports it. */
   readonly placeTask = (task: TaskState): void => {
-    this.dispatch({ type: 'task-found', task, isAsking: task.end === null });
+    const { session } = this;
+    session.dispatch({ type: 'task-found', task, isAsking: task.end === null });
     // Events between the first frame and the first report are only in the log.
-    const { main } = this.session.state.tree;
+    const { main } = session.state.tree;
     const { id } = task.spec;
-    if (main.task === id && main.lastSeq < task.lastSeq) this.open(id);
+    if (main.task === id && main.lastSeq < task.lastSeq) session.open(id);
   };
-
-  /** Adds a note that belongs to no event. */
-  note(level: 'info' | 'warning' | 'error', text: string): void {
-    this.dispatch({ type: 'note', level, text });
-  }
 
   /** Gives the terminal back. */
   async stop(): Promise<void> {
@@ -156,14 +131,14 @@ export class App {
   /** Returns false if the key is the editor's. */
   private pressKey(key: string): boolean {
     const { state, context, dispatch } = this.session;
-    const keys = keyContext(state, { isCompleting: this.screen.editor.isShowingAutocomplete() });
+    const keys = keyContext(state, this.screen.editor.isShowingAutocomplete());
     const meaning = keyAction(key, keys, context.bindings);
     dispatch({ type: 'key-pressed', meaning });
     return meaning !== 'editor';
   }
 
   private stopDrawing(): void {
-    this.autocomplete.stop();
+    this.stopped.abort();
     this.redraw.stop();
   }
 }

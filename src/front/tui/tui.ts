@@ -7,7 +7,7 @@ import { printText } from '../../sys/print.ts';
 import { killAllProcesses } from '../../sys/processes/process-group.ts';
 import { App } from './app.ts';
 import { attentionMethodOf } from './terminal/notification.ts';
-import type { SessionOptions } from './terminal/session.ts';
+import type { InterfaceOptions } from './terminal/session.ts';
 import { themeFor } from './view/theme.ts';
 
 export interface TuiRequest {
@@ -32,38 +32,32 @@ const STOP_MS = 2_700;
 
 /** Opens the terminal UI. Resolves to the exit code when the user has left it. */
 export async function runTui(muster: Muster, request: TuiRequest): Promise<number> {
-  const environment = readEnvironment();
-  const open = (options: OpenOptions) =>
-    new App({
-      ...options,
-      terminal: new ProcessTerminal(),
-      theme: themeFor(environment),
-      attention: attentionMethodOf(muster.notify, environment),
-    });
-  return runInterface(muster, request, open);
+  const theme = themeFor(readEnvironment());
+  const terminal = new ProcessTerminal();
+  return runInterface(muster, request, (options) => new App({ ...options, terminal, theme }));
 }
 
 /** The terminal UI, on a screen or in lines. */
-export type TerminalInterface = Pick<App, 'id' | 'note' | 'open' | 'start' | 'stop' | 'stopNow'> & {
+export type TerminalInterface = Pick<App, 'session' | 'start' | 'stop' | 'stopNow'> & {
   /** Handles Ctrl+C where it arrives as a signal; without it the signal ends the process. */
   readonly onInterrupt?: () => void;
 };
-
-type OpenOptions = Omit<SessionOptions, 'watched'> & { readonly onLeave: () => void };
 
 /** Runs a terminal UI that `open` makes, until the user leaves it. */
 export async function runInterface(
   muster: Muster,
   { agent, resume, isLogged, notices, onOpened }: TuiRequest,
-  open: (options: OpenOptions) => TerminalInterface,
+  open: (options: InterfaceOptions) => TerminalInterface,
 ): Promise<number> {
   const left = Promise.withResolvers<number>();
   const onLeave = () => left.resolve(0);
-  const app = open({ library: muster, agent, notices, now: systemClock.monotonic, onLeave });
+  const now = systemClock.monotonic;
+  const attention = attentionMethodOf(muster.notify, readEnvironment());
+  const app = open({ library: muster, agent, notices, now, attention, onLeave });
   const id = resume === 'newest' ? muster.newestConversation() : resume?.id;
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
-  if (id !== undefined) app.open(muster.store.resolveId(id));
-  onOpened((line) => app.note('warning', line));
+  if (id !== undefined) app.session.open(muster.store.resolveId(id));
+  onOpened((line) => app.session.note('warning', line));
   const code = await holdTerminal(app, left.promise, (signal) => {
     if (signal === 'SIGINT' && app.onInterrupt !== undefined) app.onInterrupt();
     else left.resolve(EXIT_CODES[signal]);
@@ -71,8 +65,9 @@ export async function runInterface(
   const killer = setTimeout(() => void killAllProcesses({ graceMs: 0 }), STOP_MS);
   await muster.stop({ by: 'user', because: 'the user left' });
   clearTimeout(killer);
-  if (app.id !== null && isLogged) {
-    printText(`To continue this conversation: muster --resume ${app.id.slice(0, 8)}\n`);
+  const { id: shown } = app.session.conversation;
+  if (shown !== null && isLogged) {
+    printText(`To continue this conversation: muster --resume ${shown.slice(0, 8)}\n`);
   }
   return code;
 }

@@ -15,7 +15,7 @@ import {
 import { flagSyntax } from '../../../src/front/cli/help.ts';
 import { promptCommand } from '../../../src/front/cli/commands/prompt.ts';
 import { parseCommandLine } from '../../../src/front/cli/parse.ts';
-import { exitCode, SIGNAL_EXIT_CODES } from '../../../src/front/headless/exit-code.ts';
+import { exitCode, SIGNAL_EXIT_CODES } from '../../../src/front/headless/run-to-end.ts';
 import { TASK_STATUSES } from '../../../src/protocol/result.ts';
 import type { PromptOptions } from '../../../src/front/cli/run-options.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { LOG_VERSION, type TaskEvent } from '../../../src/protocol/events/event.ts';
-import { LongWork } from '../../../src/front/headless/live-lines.ts';
+import { reportLongWork } from '../../../src/front/headless/live-lines.ts';
 import { taskSpec } from '../../store/fixture-data.ts';
 import { applyEvent } from '../../../src/protocol/state/fold.ts';
 import { initialState, type TaskState } from '../../../src/protocol/state/task-state.ts';
@@ -10,7 +10,7 @@ type Step = readonly [seconds: number, action: 'starts' | 'ends' | 'reports', ta
 /** The lines that are printed for a main task and its subagents. */
 function linesFor(...steps: readonly Step[]): readonly string[] {
   const lines: string[] = [];
-  const longWork = new LongWork({
+  const longWork = reportLongWork({
     showAtWork: ({ spec }) => void lines.push(`at work: ${spec.id}`),
     showTask: ({ type }, { spec }) => void lines.push(`${type}: ${spec.id}`),
   });
@@ -28,7 +28,7 @@ function linesFor(...steps: readonly Step[]): readonly string[] {
     const state = states.get(task) ?? initialState({ ...stamp, type: 'task.created', spec });
     states.set(task, state);
     if (action !== 'starts') applyEvent(state, event);
-    longWork.add(event, state);
+    longWork(event, state);
   }
   return lines;
 }

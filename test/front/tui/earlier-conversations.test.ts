@@ -30,7 +30,7 @@ async function loaded(stage: Stage): Promise<void> {
 describe('an earlier conversation', () => {
   it('shows its messages, and its children in the tree with their outcomes', async () => {
     await using stage = earlier();
-    stage.app.open('mainmain');
+    stage.app.session.open('mainmain');
     await loaded(stage);
     const screen = await stage.screen();
     expect(screen).toContain('> Look at it');
@@ -42,7 +42,7 @@ describe('an earlier conversation', () => {
 
   it('opens the transcript of a child', async () => {
     await using stage = earlier();
-    stage.app.open('mainmain');
+    stage.app.session.open('mainmain');
     await loaded(stage);
     await stage.emulator.press(KEYS.down, KEYS.enter);
     const screen = await stage.screen();
@@ -63,7 +63,7 @@ describe('a conversation that was cut off', () => {
   /** What was done before is known. */
   async function shown(stage: Stage, hint: string): Promise<void> {
     stage.release('mainmain');
-    stage.app.open('mainmain');
+    stage.app.session.open('mainmain');
     while (!(await stage.screen()).includes(hint)) {
       // It is read after the first picture.
     }
@@ -93,7 +93,7 @@ describe('a conversation that was cut off', () => {
 
   it('does not continue on enter if it had come to rest', async () => {
     await using stage = earlier();
-    stage.app.open('mainmain');
+    stage.app.session.open('mainmain');
     await loaded(stage);
     await stage.emulator.press(KEYS.escape, KEYS.enter);
     expect(stage.asked.resumed).toEqual([]);
@@ -103,7 +103,7 @@ describe('a conversation that was cut off', () => {
 describe('an ended task', () => {
   it('continues with a message while it is open, and an idle conversation waits for it', async () => {
     await using stage = earlier();
-    stage.app.open('mainmain');
+    stage.app.session.open('mainmain');
     await loaded(stage);
     await stage.emulator.press(KEYS.down, KEYS.enter);
     await stage.say('and the tests?');
@@ -115,7 +115,7 @@ describe('an ended task', () => {
 
   it('continues on r in the tree', async () => {
     await using stage = earlier();
-    stage.app.open('mainmain');
+    stage.app.session.open('mainmain');
     await loaded(stage);
     await stage.emulator.press(KEYS.down, 'r');
     expect(stage.asked.woken).toEqual([['child1xx', null, 'idle']]);
@@ -164,7 +164,7 @@ describe('/resume', () => {
     await using stage = earlier();
     stage.begin('otherone', { agent: 'main', prompt: 'Something else', description: 'other' });
     stage.release('otherone', 'mainmain');
-    stage.app.open('otherone');
+    stage.app.session.open('otherone');
     const screen = await command(stage, '/resume main');
     expect(screen).toContain('All looked at.');
     expect(screen).toContain('/resume otherone returns to the previous conversation');
@@ -194,7 +194,7 @@ describe('a watched conversation', () => {
 
   it('says that it is watched, and that it continues when the user leaves', async () => {
     await using stage = earlier({ columns: 100, watched });
-    stage.app.open('mainmain');
+    stage.app.session.open('mainmain');
     expect(await stage.screen()).toContain('watching');
     await stage.emulator.press(KEYS.ctrlC);
     expect(await stage.screen()).toContain('press it again to leave; the watched tasks continue');
@@ -206,7 +206,7 @@ describe('a watched conversation', () => {
   it('is stopped only by pressing esc twice', async () => {
     await using stage = new Stage({ columns: 100, watched });
     stage.begin('mainmain', { agent: 'main', prompt: 'Look at it' });
-    stage.app.open('mainmain');
+    stage.app.session.open('mainmain');
     stage.place('mainmain');
     await stage.emulator.press(KEYS.escape);
     expect(await stage.screen()).toContain('press esc again to stop it and all tasks below it');
@@ -217,7 +217,7 @@ describe('a watched conversation', () => {
 
   it.each(['/new', '/compact', '/resume'])('does not have %s', async (name) => {
     await using stage = earlier({ columns: 100, watched });
-    stage.app.open('mainmain');
+    stage.app.session.open('mainmain');
     await stage.emulator.type(name);
     await stage.emulator.press(KEYS.escape, KEYS.enter);
     expect(await stage.screen()).toContain(`${name} does not work while you watch another process`);

@@ -6,7 +6,6 @@ import { Highlighter } from '../../../src/front/tui/view/highlighter.ts';
 import { visibleWidth } from '../../../src/front/tui/view/fit.ts';
 import { conversationParts } from '../../../src/front/tui/view/conversation-parts.ts';
 import { diffSize } from '../../../src/front/tui/view/diff-lines.ts';
-import { LineCache } from '../../../src/front/tui/view/line-cache.ts';
 import { Pen } from '../../../src/front/tui/view/pen.ts';
 import { questionBox } from '../../../src/front/tui/view/question-box.ts';
 import { PLAIN, themeFor, type Theme } from '../../../src/front/tui/view/theme.ts';
@@ -108,11 +107,10 @@ function conversationIn(
   const searches = [null, searchPattern('a'), searchPattern('word'), searchPattern(text)].map(
     (pattern) => (pattern === null ? null : { pattern, current: { key: 1_024, line: 1 } }),
   );
-  const tools = { pen, cache: new LineCache() };
   const look = { width: WIDTH, above: [], toggled: new Set<number>(), chosen: null };
   return searches.flatMap((search) =>
     [false, true].map((isExpanded) => {
-      const parts = conversationParts(transcript, { ...look, isExpanded, search }, tools);
+      const parts = conversationParts(transcript, { ...look, pen, isExpanded, search });
       return Array.from({ length: parts.count }, (_, index) => parts.part(index).lines).flat();
     }),
   );
@@ -151,7 +149,7 @@ function questionIn(pen: Pen, text: string): readonly string[] {
       scroll: 0,
       bindings: DEFAULT_BINDINGS,
     },
-    { pen, cache: new LineCache() },
+    pen,
   ).lines;
 }
 

@@ -126,14 +126,14 @@ it('scrolling reaches all of a conversation, far beyond the entries in memory, a
   await stage.screen();
   for (let page = 0; page < 400; page += 1) {
     collect(seen);
-    stage.app.dispatch({ type: 'scroll', lines: -15 });
+    stage.app.session.dispatch({ type: 'scroll', lines: -15 });
   }
   expect(seen.size).toBe(900);
   expect(stage.drawn()).toContain('> The very first words');
   const back = new Set<string>();
   for (let page = 0; page < 400; page += 1) {
     collect(back);
-    stage.app.dispatch({ type: 'scroll', lines: 15 });
+    stage.app.session.dispatch({ type: 'scroll', lines: 15 });
   }
   expect(back.size).toBe(900);
   expect(stage.drawn()).toContain('Answer number 900.');

@@ -1,7 +1,7 @@
 import type { RewindPlan, SandboxState } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { SearchMatch } from './entry-search.ts';
-import { emptyTaskTree, shownTranscript, type TaskTree } from './task-tree.ts';
+import { emptyTaskTree, type TaskTree } from './task-tree.ts';
 import type { Transcript } from './transcript.ts';
 
 /** The part of the screen that gets the keys. */
@@ -148,7 +148,7 @@ export function initialAppState(
   };
 }
 
-/** The transcript on the screen. */
+/** The transcript in view: that of the open task, or the conversation. */
 export function transcriptInView({ tree, openTask }: AppState): Transcript {
-  return shownTranscript(tree, openTask);
+  return openTask === null ? tree.main : (tree.opened ?? tree.main);
 }

@@ -12,17 +12,11 @@ export function textEnd(text: string, most: number): string {
   return copied(text.slice(isHighHalf(text.charCodeAt(start - 1)) ? start + 1 : start));
 }
 
+/** Counts the lines of a text. A newline at its end begins no line. */
 export function linesIn(text: string): number {
   if (text === '') return 0;
-  let lines = 1;
-  for (
-    let at = text.indexOf('\n');
-    at !== -1 && at < text.length - 1;
-    at = text.indexOf('\n', at + 1)
-  ) {
-    lines += 1;
-  }
-  return lines;
+  const lines = text.split('\n').length;
+  return text.endsWith('\n') ? lines - 1 : lines;
 }
 
 /** Copies a slice, which would keep the full text in memory. */

@@ -14,10 +14,10 @@ export function visitDropped(
   scan: ScanLog,
   visit: (entry: Entry) => void,
 ): void {
-  const { task, keyBase } = transcript;
-  const end = firstKept(transcript);
-  const visitAll = (entries: readonly Entry[]) => {
-    for (const entry of entries) if (entry.key < end) visit(entry);
+  const { task, keyBase, entries } = transcript;
+  const end = entries.find(({ key }) => key >= keyBase)?.key ?? Infinity;
+  const visitAll = (gone: readonly Entry[]) => {
+    for (const entry of gone) if (entry.key < end) visit(entry);
   };
   const again = emptyTranscript(task, { keyBase, onDropped: visitAll });
   scan((event) => applyToTranscript(again, event));
@@ -49,6 +49,11 @@ export function readEarlier(transcript: Transcript, scan: ScanLog, key: number):
   };
 }
 
+/** The entries in memory, and before them those read back from the log. */
+export function loadedEntries({ earlier, entries }: Transcript): readonly Entry[] {
+  return [...(earlier?.entries ?? []), ...entries];
+}
+
 /** The number of entries between those read back and those in memory. */
 export function gapCount({ earlier, dropped }: Transcript): number {
   return earlier === null ? 0 : earlier.newer + dropped - earlier.dropped;
@@ -57,8 +62,4 @@ export function gapCount({ earlier, dropped }: Transcript): number {
 /** The number of entries of the log before the first loaded one. */
 export function olderCount({ earlier, dropped }: Transcript): number {
   return earlier === null ? dropped : earlier.older;
-}
-
-function firstKept({ entries, keyBase }: Transcript): number {
-  return entries.find(({ key }) => key >= keyBase)?.key ?? Infinity;
 }

@@ -1,6 +1,6 @@
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import type { Entry } from './entry.ts';
-import { visitDropped, type ScanLog } from './earlier-entries.ts';
+import { loadedEntries, visitDropped, type ScanLog } from './earlier-entries.ts';
 import type { Transcript } from './transcript.ts';
 
 /** An entry that matches a search, and the number of matches in it. */
@@ -13,11 +13,8 @@ export interface SearchMatch {
 const MAX_SEARCH_LENGTH = 200;
 
 /** Searches the entries in memory, the oldest first. */
-export function searchLoaded(
-  { earlier, entries }: Transcript,
-  pattern: RegExp,
-): readonly SearchMatch[] {
-  return [...(earlier?.entries ?? []), ...entries].flatMap((entry) => matchIn(entry, pattern));
+export function searchLoaded(transcript: Transcript, pattern: RegExp): readonly SearchMatch[] {
+  return loadedEntries(transcript).flatMap((entry) => matchIn(entry, pattern));
 }
 
 /** Searches all entries. Those that are not in memory are read from the log, which takes as long as reading it. */

@@ -2,7 +2,7 @@ import type { NoticeLevel } from '../../../protocol/events/event.ts';
 import type { EndStatus } from '../../../protocol/result.ts';
 import type { TextDiff } from './text-diff.ts';
 
-/** An entry of a conversation, with what a view needs of it. It never changes: another block replaces it. */
+/** An entry of a conversation, with what a view needs of it. It never changes: another entry replaces it. */
 export type Entry = { readonly key: number } & EntryBody;
 
 export type EntryBody =
@@ -59,3 +59,6 @@ export interface ShellEntry {
   /** The outcome; null while it runs. */
   readonly outcome: string | null;
 }
+
+/** A change of a shell entry while its command runs, or when it ends. */
+export type ShellChange = Pick<ShellEntry, 'output' | 'outputLines' | 'outcome'>;

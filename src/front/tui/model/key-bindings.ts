@@ -1,3 +1,5 @@
+import type { Keybinding } from '@earendil-works/pi-tui';
+
 /** The part of the screen that must have the focus for a key to have its meaning. */
 export type KeyScope =
   | 'anywhere'
@@ -15,50 +17,55 @@ export interface ActionBinding {
   readonly scope: KeyScope;
   /** Set if the key works only while nothing is typed, so that it is not taken from a text. */
   readonly needsEmptyEditor?: true;
-  /** Set if the editor itself handles the key. */
-  readonly isEditors?: true;
+  /** The name that the terminal library's editor has for the action. Set if the editor itself handles the key. */
+  readonly editorAction?: Keybinding;
   /** The line of the help; `{ACTION}` stands for the keys of another action. Absent if the key is not listed. */
   readonly help?: string;
 }
 
 /** A key that the editor handles while a text is typed. */
-function editing(...keys: readonly string[]): ActionBinding {
-  return { keys, scope: 'editor', isEditors: true };
+function editing(editorAction: Keybinding, ...keys: readonly string[]): ActionBinding {
+  return { keys, scope: 'editor', editorAction };
 }
 
 /** A key that the editor handles while it offers completions. */
-function completing(...keys: readonly string[]): ActionBinding {
-  return { keys, scope: 'completion', isEditors: true };
+function completing(editorAction: Keybinding, ...keys: readonly string[]): ActionBinding {
+  return { keys, scope: 'completion', editorAction };
+}
+
+/** Keys that work wherever the focus is. */
+function anywhere(help: string, ...keys: readonly string[]): ActionBinding {
+  return { keys, scope: 'anywhere', help };
 }
 
 /** Keys that edit the text, as in a shell, without those that the screen uses itself. */
 const EDITING_BINDINGS = {
-  'cursor-up': editing('up'),
-  'cursor-down': editing('down'),
-  'cursor-left': editing('left'),
-  'cursor-right': editing('right'),
-  'word-left': editing('alt+left', 'ctrl+left', 'alt+b'),
-  'word-right': editing('alt+right', 'ctrl+right', 'alt+f'),
-  'line-start': editing('home', 'ctrl+home', 'ctrl+a'),
-  'line-end': editing('end', 'ctrl+e'),
-  'jump-forward': editing('ctrl+]'),
-  'jump-backward': editing('ctrl+alt+]'),
-  'delete-back': editing('backspace'),
-  'delete-forward': editing('delete', 'ctrl+d'),
-  'delete-word-back': editing('ctrl+w', 'alt+backspace'),
-  'delete-word-forward': editing('alt+d', 'alt+delete'),
-  'delete-to-start': editing('ctrl+u'),
-  'delete-to-end': editing('ctrl+k'),
-  yank: editing('ctrl+y'),
-  'yank-pop': editing('alt+y'),
-  'undo-typing': editing('ctrl+-'),
-  'history-previous': editing(),
-  'history-next': editing(),
-  complete: editing('tab'),
-  'completion-up': completing('up'),
-  'completion-down': completing('down'),
-  'completion-take': completing('enter'),
-  'completion-close': completing('escape', 'ctrl+c'),
+  'cursor-up': editing('tui.editor.cursorUp', 'up'),
+  'cursor-down': editing('tui.editor.cursorDown', 'down'),
+  'cursor-left': editing('tui.editor.cursorLeft', 'left'),
+  'cursor-right': editing('tui.editor.cursorRight', 'right'),
+  'word-left': editing('tui.editor.cursorWordLeft', 'alt+left', 'ctrl+left', 'alt+b'),
+  'word-right': editing('tui.editor.cursorWordRight', 'alt+right', 'ctrl+right', 'alt+f'),
+  'line-start': editing('tui.editor.cursorLineStart', 'home', 'ctrl+home', 'ctrl+a'),
+  'line-end': editing('tui.editor.cursorLineEnd', 'end', 'ctrl+e'),
+  'jump-forward': editing('tui.editor.jumpForward', 'ctrl+]'),
+  'jump-backward': editing('tui.editor.jumpBackward', 'ctrl+alt+]'),
+  'delete-back': editing('tui.editor.deleteCharBackward', 'backspace'),
+  'delete-forward': editing('tui.editor.deleteCharForward', 'delete', 'ctrl+d'),
+  'delete-word-back': editing('tui.editor.deleteWordBackward', 'ctrl+w', 'alt+backspace'),
+  'delete-word-forward': editing('tui.editor.deleteWordForward', 'alt+d', 'alt+delete'),
+  'delete-to-start': editing('tui.editor.deleteToLineStart', 'ctrl+u'),
+  'delete-to-end': editing('tui.editor.deleteToLineEnd', 'ctrl+k'),
+  yank: editing('tui.editor.yank', 'ctrl+y'),
+  'yank-pop': editing('tui.editor.yankPop', 'alt+y'),
+  'undo-typing': editing('tui.editor.undo', 'ctrl+-'),
+  'history-previous': editing('tui.editor.historyPrevious'),
+  'history-next': editing('tui.editor.historyNext'),
+  complete: editing('tui.input.tab', 'tab'),
+  'completion-up': completing('tui.select.up', 'up'),
+  'completion-down': completing('tui.select.down', 'down'),
+  'completion-take': completing('tui.select.confirm', 'enter'),
+  'completion-close': completing('tui.select.cancel', 'escape', 'ctrl+c'),
 } satisfies Readonly<Record<string, ActionBinding>>;
 
 /** The keys of the UI. A key is one row here and one handler in `update/`. */
@@ -66,13 +73,13 @@ const OWN_BINDINGS = {
   send: {
     keys: ['enter'],
     scope: 'editor',
-    isEditors: true,
+    editorAction: 'tui.input.submit',
     help: 'send; while it works, the message steers its next turn',
   },
   'new-line': {
     keys: ['shift+enter', 'ctrl+j'],
     scope: 'editor',
-    isEditors: true,
+    editorAction: 'tui.input.newLine',
     help: 'a new line',
   },
   'paste-image': {
@@ -80,77 +87,56 @@ const OWN_BINDINGS = {
     scope: 'editor',
     help: 'attach the image of the clipboard (or drop an image file)',
   },
-  interrupt: {
-    keys: ['escape'],
-    scope: 'anywhere',
-    help: 'stop the task in view and all tasks below it; twice: the complete tree',
-  },
-  leave: {
-    keys: ['ctrl+c'],
-    scope: 'anywhere',
-    help: 'clear the editor; twice: stop everything and leave (it can be resumed)',
-  },
+  interrupt: anywhere(
+    'stop the task in view and all tasks below it; twice: the complete tree',
+    'escape',
+  ),
+  leave: anywhere(
+    'clear the editor; twice: stop everything and leave (it can be resumed)',
+    'ctrl+c',
+  ),
   'leave-empty': { keys: ['ctrl+d'], scope: 'anywhere', needsEmptyEditor: true },
-  background: {
-    // tmux uses the first one itself.
-    keys: ['ctrl+b', 'ctrl+g'],
-    scope: 'anywhere',
-    help: 'send the running tasks to the background',
-  },
-  'cycle-mode': {
-    keys: ['shift+tab'],
-    scope: 'anywhere',
-    help: 'next permission mode: plan, default, acceptEdits, autonomous',
-  },
+  // tmux uses the first key itself.
+  background: anywhere('send the running tasks to the background', 'ctrl+b', 'ctrl+g'),
+  'cycle-mode': anywhere(
+    'next permission mode: plan, default, acceptEdits, autonomous',
+    'shift+tab',
+  ),
   'focus-question': {
     keys: ['tab'],
     scope: 'editor',
     needsEmptyEditor: true,
     help: 'answer the pending question (with an empty editor)',
   },
-  'focus-tasks': {
-    keys: ['ctrl+t'],
-    scope: 'anywhere',
-    help: 'choose a task: {choose-up} {choose-down}, {open-task} opens, {stop-task} stops, {background-task} to the background, {resume-task} resumes',
-  },
+  'focus-tasks': anywhere(
+    'choose a task: {choose-up} {choose-down}, {open-task} opens, {stop-task} stops, {background-task} to the background, {resume-task} resumes',
+    'ctrl+t',
+  ),
   back: {
     keys: ['left'],
     scope: 'editor',
     needsEmptyEditor: true,
     help: 'return from a task to the conversation (with an empty editor)',
   },
-  expand: { keys: ['ctrl+o'], scope: 'anywhere', help: 'fold and unfold results and thoughts' },
-  'focus-entries': {
-    keys: ['ctrl+r'],
-    scope: 'anywhere',
-    help: 'unfold one of them: {entry-up} {entry-down} choose, {unfold-entry} unfolds',
-  },
+  expand: anywhere('fold and unfold results and thoughts', 'ctrl+o'),
+  'focus-entries': anywhere(
+    'unfold one of them: {entry-up} {entry-down} choose, {unfold-entry} unfolds',
+    'ctrl+r',
+  ),
   'entry-up': { keys: ['up'], scope: 'entries' },
   'entry-down': { keys: ['down'], scope: 'entries' },
   'unfold-entry': { keys: ['enter'], scope: 'entries' },
-  search: {
-    keys: ['ctrl+f'],
-    scope: 'anywhere',
-    help: 'search: {search-next} next, {search-previous} previous',
-  },
+  search: anywhere('search: {search-next} next, {search-previous} previous', 'ctrl+f'),
   'search-here': { keys: ['/'], scope: 'entries' },
   'search-next': { keys: ['enter', 'ctrl+n', 'down'], scope: 'search' },
   'search-previous': { keys: ['ctrl+p', 'up'], scope: 'search' },
-  'page-up': {
-    keys: ['pageUp'],
-    scope: 'anywhere',
-    help: 'scroll up; {page-down} down; {line-up} {line-down} by a line',
-  },
+  'page-up': anywhere('scroll up; {page-down} down; {line-up} {line-down} by a line', 'pageUp'),
   'page-down': { keys: ['pageDown'], scope: 'anywhere' },
   'line-up': { keys: ['shift+up'], scope: 'anywhere' },
   'line-down': { keys: ['shift+down'], scope: 'anywhere' },
-  'to-end': { keys: ['ctrl+end'], scope: 'anywhere', help: 'go to the end and follow it' },
-  redraw: { keys: ['ctrl+l'], scope: 'anywhere', help: 'redraw the screen' },
-  suspend: {
-    keys: ['ctrl+z'],
-    scope: 'anywhere',
-    help: 'suspend Muster and all its tasks; type `fg` to continue',
-  },
+  'to-end': anywhere('go to the end and follow it', 'ctrl+end'),
+  redraw: anywhere('redraw the screen', 'ctrl+l'),
+  suspend: anywhere('suspend Muster and all its tasks; type `fg` to continue', 'ctrl+z'),
   'choose-up': { keys: ['up'], scope: 'tasks' },
   'choose-down': { keys: ['down'], scope: 'tasks' },
   'open-task': { keys: ['enter'], scope: 'tasks' },

@@ -1,6 +1,5 @@
 import { measureClockShift, systemClock, type Clock } from '../../../base/clock.ts';
 import type { TaskSignal } from '../../../protocol/signal.ts';
-import type { PendingQuestion } from './pending-question.ts';
 import { hasEnded, taskRow, type TaskRow } from './task-row.ts';
 import {
   addStreamed,
@@ -13,6 +12,7 @@ import {
 import type { TaskEvent } from '../../../protocol/events/event.ts';
 import { openQuestions } from '../../../protocol/state/questions.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
+import type { Question } from '../../../protocol/question.ts';
 
 /** The number of tasks kept in the tree. Beyond it, the tasks that ended first are only counted. */
 const MAX_ROWS = 600;
@@ -143,8 +143,10 @@ export function forgetTree(tree: TaskTree): void {
   beginTask(tree.main);
 }
 
-/** Removes all entries of the main transcript, before another conversation is shown in full. */
-export function emptyMain({ main }: TaskTree): void {
+/** Removes all tasks and all entries, before another conversation is shown in full. */
+export function emptyTree(tree: TaskTree): void {
+  forgetTree(tree);
+  const { main } = tree;
   main.entries.length = 0;
   main.waiting.length = 0;
   main.dropped = 0;
@@ -156,11 +158,6 @@ export function emptyMain({ main }: TaskTree): void {
 export function beginTree(tree: TaskTree, root: string): void {
   tree.root = root;
   tree.main.task = root;
-}
-
-/** The transcript in view: that of the open task, or the conversation. */
-export function shownTranscript({ main, opened }: TaskTree, openTask: string | null): Transcript {
-  return openTask === null || opened === null ? main : opened;
 }
 
 function transcriptOf({ main, opened }: TaskTree, task: string): Transcript | null {
@@ -217,4 +214,90 @@ export function attentionText(
   if (event.type !== 'child.ended' || !tree.background.has(event.child)) return null;
   const row = tree.rows.get(event.child);
   return `${row?.agent ?? 'a task'} ${event.status}${row === undefined ? '' : `: ${row.description}`}`;
+}
+
+/** A yes-or-no question of the UI itself, before it does something that the user typed. */
+export interface Confirmation {
+  readonly kind: 'confirm';
+  readonly id: string;
+  /** Empty: no task asks it. */
+  readonly task: '';
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+/** Anything that the user can be asked. */
+export type PendingQuestion = Question | Confirmation;
+
+/** A row of the tree. */
+export interface TaskTreeRow {
+  readonly row: TaskRow;
+  /** The number of levels below the main task. */
+  readonly level: number;
+  readonly isBackground: boolean;
+}
+
+/** The rows of all tasks: each below its parent, and the children of one parent in order of their creation. */
+export function treeRows(tree: TaskTree): readonly TaskTreeRow[] {
+  const below = Map.groupBy(tree.rows.values(), ({ parent }) => parent);
+  const rows: TaskTreeRow[] = [];
+  const visit = (row: TaskRow, level: number): void => {
+    rows.push({ row, level, isBackground: tree.background.has(row.id) });
+    for (const child of below.get(row.id) ?? []) visit(child, level + 1);
+  };
+  const root = rootRow(tree);
+  if (root !== undefined) visit(root, 0);
+  return rows;
+}
+
+/** The rows without the tasks that had ended before the main task began its current work. */
+export function currentRows(tree: TaskTree): readonly TaskTreeRow[] {
+  const root = rootRow(tree);
+  if (root === undefined) return [];
+  return treeRows(tree).filter(
+    ({ row }) => row === root || row.endedAt === null || row.endedAt >= root.since,
+  );
+}
+
+/** Whether any task is at work. */
+export function hasWork(tree: TaskTree): boolean {
+  for (const row of tree.rows.values()) if (!hasEnded(row)) return true;
+  return false;
+}
+
+/**
+ * Chooses at most `most` rows and keeps their order. Tasks at work are preferred to ended ones, and of these the last
+ * ones. The row of `chosen` is always among them.
+ */
+export function paneRows(rows: readonly TaskTreeRow[], most: number, chosen: string | null = null) {
+  const byWeight = rows
+    .map((each, index) => ({ each, index, weight: weightOf(each, chosen) }))
+    .toSorted((a, b) => a.weight - b.weight || a.index - b.index);
+  const shown = byWeight.slice(0, most).toSorted((a, b) => a.index - b.index);
+  const hidden = byWeight.slice(most).map(({ each }) => each.row);
+  const ended = hidden.filter(hasEnded).length;
+  return {
+    shown: shown.map(({ each }) => each),
+    hidden: { atWork: hidden.length - ended, ended },
+  };
+}
+
+/** Rows with a smaller weight are shown first. */
+function weightOf({ row, level }: TaskTreeRow, chosen: string | null): number {
+  if (row.id === chosen) return -3;
+  if (level === 0) return -2;
+  if (row.asks > 0) return -1;
+  return row.endedAt === null ? 0 : Number.MAX_SAFE_INTEGER - row.endedAt;
+}
+
+/** Adds up the use of tasks. The cost is null if the price of a part is not known. */
+export function totalUse(rows: Iterable<TaskRow>) {
+  let [turns, tokens] = [0, 0];
+  let costUsd: number | null = 0;
+  for (const row of rows) {
+    turns += row.turns;
+    tokens += row.tokens;
+    costUsd = costUsd === null || row.costUsd === null ? null : costUsd + row.costUsd;
+  }
+  return { turns, tokens, costUsd };
 }

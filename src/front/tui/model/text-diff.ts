@@ -1,5 +1,6 @@
 import { textStart, copied } from './cut-text.ts';
-import { lineChanges, type LineChange } from './line-changes.ts';
+
+type Lines = readonly string[];
 
 /** A line of a text change. */
 export type DiffLine =
@@ -61,7 +62,7 @@ export function textDiff(before: string | null, after: string, bounds: DiffBound
 }
 
 /** A newline at the end makes no line, unless only one side has it. */
-function sides(before: string, after: string): readonly [readonly string[], readonly string[]] {
+function sides(before: string, after: string): readonly [Lines, Lines] {
   const all = [before, after].filter((text) => text !== '');
   const end = all.every((text) => text.endsWith('\n')) ? -1 : undefined;
   const lines = (text: string) => (text === '' ? [] : text.slice(0, end).split('\n'));
@@ -138,19 +139,9 @@ export function changedWords(
 ): { readonly before: TextRange; readonly after: TextRange } | null {
   if (before.length > MAX_LINE || after.length > MAX_LINE) return null;
   const [old, now] = [wordsOf(before), wordsOf(after)];
-  const most = Math.min(old.length, now.length);
-  let start = 0;
-  let from = 0;
-  while (start < most && old[start] === now[start]) {
-    from += old[start]?.length ?? 0;
-    start += 1;
-  }
-  let end = 0;
-  let behind = 0;
-  while (end < most - start && old.at(-1 - end) === now.at(-1 - end)) {
-    behind += old.at(-1 - end)?.length ?? 0;
-    end += 1;
-  }
+  const { start, end } = commonEnds(old, now);
+  const from = old.slice(0, start).join('').length;
+  const behind = old.slice(old.length - end).join('').length;
   const same = (before.slice(0, from) + before.slice(before.length - behind)).trim().length;
   if (same < Math.max(before.trim().length, after.trim().length) * SAME_SHARE) return null;
   return {
@@ -159,7 +150,94 @@ export function changedWords(
   };
 }
 
+/** The number of items that two lists share at their start, and of the others at their end. */
+function commonEnds(before: Lines, after: Lines): { readonly start: number; readonly end: number } {
+  const most = Math.min(before.length, after.length);
+  let [start, end] = [0, 0];
+  while (start < most && before[start] === after[start]) start += 1;
+  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return { start, end };
+}
+
 function wordsOf(line: string): readonly string[] {
   words ??= new Intl.Segmenter('en', { granularity: 'word' });
   return Array.from(words.segment(line), ({ segment }) => segment);
+}
+
+/** The largest table for comparing two texts, in cells. Beyond it, everything that differs counts as replaced. */
+const MAX_CELLS = 250_000;
+
+/** A line that is kept, removed or added. `at` is its index on its own side. */
+export interface LineChange {
+  readonly sign: ' ' | '-' | '+';
+  readonly at: number;
+}
+
+/**
+ * The fewest changes that lead from one list of lines to the other, removals before additions. A kept line has its
+ * index in `after`.
+ */
+export function lineChanges(before: Lines, after: Lines): readonly LineChange[] {
+  const { start, end } = commonEnds(before, after);
+  const middle = changesBetween(
+    before.slice(start, before.length - end),
+    after.slice(start, after.length - end),
+  );
+  return [
+    ...stay(0, start),
+    ...middle.map(({ sign, at }) => ({ sign, at: at + start })),
+    ...stay(after.length - end, end),
+  ];
+}
+
+function stay(from: number, count: number): readonly LineChange[] {
+  return Array.from({ length: count }, (_, index) => ({ sign: ' ', at: from + index }) as const);
+}
+
+function changesBetween(before: Lines, after: Lines): readonly LineChange[] {
+  const shared = sharedLengths(before, after);
+  const changes: LineChange[] = [];
+  // Additions wait until all removals are listed.
+  let coming: LineChange[] = [];
+  let [old, now] = [0, 0];
+  while (old < before.length || now < after.length) {
+    if (
+      old < before.length &&
+      now < after.length &&
+      shared !== null &&
+      before[old] === after[now]
+    ) {
+      changes.push(...coming, { sign: ' ', at: now });
+      coming = [];
+      old += 1;
+      now += 1;
+    } else if (
+      now === after.length ||
+      (old < before.length && (shared === null || shared(old + 1, now) >= shared(old, now + 1)))
+    ) {
+      changes.push({ sign: '-', at: old });
+      old += 1;
+    } else {
+      coming.push({ sign: '+', at: now });
+      now += 1;
+    }
+  }
+  return [...changes, ...coming];
+}
+
+/** The number of lines that both sides have in common from two indexes on; null if the table would be too large. */
+function sharedLengths(before: Lines, after: Lines): ((old: number, now: number) => number) | null {
+  const row = after.length + 1;
+  if ((before.length + 1) * row > MAX_CELLS) return null;
+  const table = new Uint16Array((before.length + 1) * row);
+  const cell = (old: number, now: number) => table[old * row + now] ?? 0;
+  for (let old = before.length - 1; old >= 0; old -= 1) {
+    for (let now = after.length - 1; now >= 0; now -= 1) {
+      table[old * row + now] =
+        before[old] === after[now]
+          ? cell(old + 1, now + 1) + 1
+          : Math.max(cell(old + 1, now), cell(old, now + 1));
+    }
+  }
+  return cell;
 }

@@ -1,15 +1,14 @@
-import type { JsonValue } from '../../../base/json.ts';
 import { plural } from '../../../base/text.ts';
 import { describeCompaction } from '../../../protocol/compaction-text.ts';
 import { summarizeQuotedItem, type QuotedItem } from '../../../protocol/quoted-item.ts';
-import type { TaskEvent } from '../../../protocol/events/event.ts';
+import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
-import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellEntry } from './entry.ts';
+import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellChange } from './entry.ts';
 import { textStart, textEnd, linesIn } from './cut-text.ts';
 import { callSubject, placedChanges, textChanges } from './call-details.ts';
 
 /** The number of entries in memory. Older ones are only in the log. */
-const MAX_BLOCKS = 400;
+const MAX_ENTRIES = 400;
 const MAX_TEXT = 64 * 1024;
 /** The number of keys reserved for the entries of one event. */
 const KEYS_OF_EVENT = 1_024;
@@ -85,8 +84,8 @@ export function addEntry(transcript: Transcript, body: EntryBody): number {
   entries.push({ key, ...body });
   transcript.nextKey = key + 1;
   // Several are dropped at once, because the others have to move.
-  if (entries.length < MAX_BLOCKS * 1.25) return key;
-  const gone = entries.splice(0, entries.length - MAX_BLOCKS);
+  if (entries.length < MAX_ENTRIES * 1.25) return key;
+  const gone = entries.splice(0, entries.length - MAX_ENTRIES);
   const own = gone.filter((entry) => entry.key >= keyBase).length;
   transcript.dropped += own;
   transcript.lost += gone.length - own;
@@ -105,12 +104,8 @@ export function beginTask(transcript: Transcript): void {
   transcript.earlier = null;
 }
 
-export function addStreamed(
-  transcript: Transcript,
-  kind: 'text' | 'thinking',
-  piece: string,
-): void {
-  transcript.stream[kind] = textEnd(transcript.stream[kind] + piece, MAX_STREAMED);
+export function addStreamed({ stream }: Transcript, kind: 'text' | 'thinking', text: string): void {
+  stream[kind] = textEnd(stream[kind] + text, MAX_STREAMED);
 }
 
 /** Adds an event of its task. An event that was added before changes nothing. */
@@ -118,27 +113,19 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
   if (event.seq <= transcript.lastSeq) return;
   transcript.lastSeq = event.seq;
   const add = (body: EntryBody) => addEntry(transcript, body);
-  const note = (level: 'info' | 'warning' | 'error', text: string) =>
+  const note = (level: NoticeLevel, text: string) =>
     add({ kind: 'note', level, text: textStart(text, MAX_OUTPUT) });
   switch (event.type) {
     case 'task.created':
       if (event.spec.prompt !== '') {
         const { prompt, enclosed } = event.spec;
-        add({
-          kind: 'message',
-          id: 'prompt',
-          text: cut(prompt),
-          unread: false,
-          ...attachments(enclosed),
-        });
+        add({ ...newMessage('prompt', prompt, enclosed), unread: false });
       }
       return;
     case 'input.queued': {
       const { input } = event;
       if (input.kind === 'message' || input.kind === 'prompt') {
-        const { id, text, enclosed } = input;
-        const message = { id, text: cut(text), unread: true, ...attachments(enclosed) };
-        transcript.waiting.push({ kind: 'message', ...message });
+        transcript.waiting.push(newMessage(input.id, input.text, input.enclosed));
         // If very many wait, the oldest take their place now.
         if (transcript.waiting.length > MAX_WAITING) transcript.waiting.splice(0, 1).forEach(add);
       }
@@ -217,18 +204,14 @@ function stateOf(error: string | null): CallState {
   return error === 'CANCELLED' ? 'stopped' : 'failed';
 }
 
-function attachments(enclosed: readonly QuotedItem[] = []): {
-  readonly attachments?: readonly string[];
-} {
-  return enclosed.length === 0 ? {} : { attachments: enclosed.map(summarizeQuotedItem) };
+function newMessage(id: string, text: string, enclosed: readonly QuotedItem[] = []): MessageEntry {
+  const message = { kind: 'message', id, text: cut(text), unread: true } as const;
+  if (enclosed.length === 0) return message;
+  return { ...message, attachments: enclosed.map(summarizeQuotedItem) };
 }
 
 /** Updates the entry of a shell command, if it is still in memory. */
-export function updateShell(
-  { entries }: Transcript,
-  key: number,
-  change: Pick<ShellEntry, 'output' | 'outputLines' | 'outcome'>,
-): void {
+export function updateShell({ entries }: Transcript, key: number, change: ShellChange): void {
   const at = entries.findLastIndex((entry) => entry.key === key);
   const entry = entries[at];
   if (entry?.kind === 'shell') entries[at] = { ...entry, ...change };
@@ -250,11 +233,9 @@ function addAnswer(transcript: Transcript, message: AssistantMessage): void {
   }
 }
 
-interface MadeCall {
-  readonly callId: string;
-  readonly tool: string;
-  readonly input: JsonValue;
-}
+type StartedCall = Extract<TaskEvent, { type: 'call.started' }>;
+type MadeCall = Pick<StartedCall, 'callId' | 'tool' | 'input'>;
+type EndedCall = Pick<Extract<TaskEvent, { type: 'call.ended' }>, 'callId' | 'tool' | 'text'>;
 
 function newCall({ callId, tool, input }: MadeCall): CallEntry {
   return {
@@ -271,33 +252,24 @@ function newCall({ callId, tool, input }: MadeCall): CallEntry {
   };
 }
 
-function startCall(transcript: Transcript, event: MadeCall & { readonly ts: number }): void {
+function startCall(transcript: Transcript, event: StartedCall): void {
   // The event has the canonical name of the tool.
   const started: CallEntry = { ...newCall(event), state: 'running', startedAt: event.ts };
   if (!replaceCall(transcript, event.callId, () => started)) addEntry(transcript, started);
 }
 
-interface EndedCall {
-  readonly callId: string;
-  readonly tool: string;
-  readonly text: string;
-  readonly ms: number | null;
-}
-
 function endCall(
   transcript: Transcript,
-  { callId, tool, text, ms }: EndedCall,
-  state: CallEntry['state'],
+  { callId, tool, text, ms }: EndedCall & Pick<CallEntry, 'ms'>,
+  state: CallState,
 ): void {
-  const output = textStart(text, MAX_OUTPUT);
-  const outputLines = linesIn(text);
   const end = (call: CallEntry): CallEntry => ({
     ...call,
     state,
     ms,
     edits: placedChanges(call.edits, tool, state === 'done' ? text : ''),
-    output,
-    outputLines,
+    output: textStart(text, MAX_OUTPUT),
+    outputLines: linesIn(text),
   });
   if (replaceCall(transcript, callId, end)) return;
   addEntry(transcript, end(newCall({ callId, tool, input: {} })));

@@ -1,3 +1,4 @@
+import type { UiLibrary } from './ui-library.ts';
 import { UsageError } from '../../../base/errors.ts';
 import { sortByNearness } from '../../../base/name-suggestions.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
@@ -13,10 +14,7 @@ import {
 import { isText, isTyped, keyName, keyFromText } from './key-names.ts';
 
 /** The `[keys]` section of the configuration by action; `where` is the file and line. */
-export type WrittenBindings = ReadonlyMap<
-  string,
-  { readonly keys: readonly string[]; readonly where: string }
->;
+export type WrittenBindings = UiLibrary['keyBindings'];
 
 /** Without a key for these, nobody could send or stop anything, or leave. */
 const NEEDED: ReadonlySet<Action> = new Set(['interrupt', 'leave', 'send']);
@@ -30,20 +28,18 @@ export function userBindings(written: WrittenBindings): Bindings {
   const problems: string[] = [];
   const bindings: Record<Action, ActionBinding> = { ...DEFAULT_BINDINGS };
   for (const [name, { keys, where }] of written) {
+    const report = (problem: string) => void problems.push(`${where}: ${problem}`);
     const action = ACTIONS.find((each) => each === name);
     if (action === undefined) {
-      problems.push(`${where}: ${unknownAction(name)}`);
+      report(unknownAction(name));
       continue;
     }
     const binding = bindings[action];
-    const read = keys.map((key) => readBinding(key, { action, binding }));
-    problems.push(
-      ...read.flatMap(({ problem }) => (problem === null ? [] : [`${where}: ${problem}`])),
+    const read = keys.flatMap((key) =>
+      readKey(key, binding, (why) => report(`keys.${action}${why}`)),
     );
-    if (keys.length === 0 && NEEDED.has(action)) {
-      problems.push(`${where}: keys.${action} needs at least one key`);
-    }
-    bindings[action] = { ...binding, keys: [...new Set(read.flatMap(({ key }) => key ?? []))] };
+    if (keys.length === 0 && NEEDED.has(action)) report(`keys.${action} needs at least one key`);
+    bindings[action] = { ...binding, keys: [...new Set(read)] };
   }
   const yielded = yieldKeys(bindings, written);
   problems.push(...clashes(yielded, written));
@@ -66,22 +62,22 @@ function yieldKeys(bindings: Bindings, written: WrittenBindings): Bindings {
   return { ...bindings, ...Object.fromEntries(changed) };
 }
 
-function readBinding(
+/** Returns a key that may be bound; otherwise reports why it may not. */
+function readKey(
   written: string,
-  { action, binding }: { readonly action: Action; readonly binding: ActionBinding },
-): { readonly key: string | null; readonly problem: string | null } {
+  { scope, editorAction }: ActionBinding,
+  report: (why: string) => void,
+): readonly string[] {
   const key = keyFromText(written);
+  const isForEditor = scope === 'anywhere' || scope === 'editor';
+  const isTaken = editorAction === undefined ? isTyped : isText;
   if (key === null) {
-    const problem = `keys.${action}: "${sanitizeLine(written)}" is no key; keys are written like "ctrl+g", "alt+enter", "shift+tab", "pgup", "f5", "esc", "x"`;
-    return { key, problem };
-  }
-  const isForEditor = binding.scope === 'anywhere' || binding.scope === 'editor';
-  const isTaken = binding.isEditors === true ? isText : isTyped;
-  if (isForEditor && isTaken(key)) {
-    const problem = `keys.${action}: "${keyName(key)}" types text; add ctrl or alt, or take another key`;
-    return { key: null, problem };
-  }
-  return { key, problem: null };
+    const examples = '"ctrl+g", "alt+enter", "shift+tab", "pgup", "f5", "esc", "x"';
+    report(`: "${sanitizeLine(written)}" is no key; keys are written like ${examples}`);
+  } else if (isForEditor && isTaken(key)) {
+    report(`: "${keyName(key)}" types text; add ctrl or alt, or take another key`);
+  } else return [key];
+  return [];
 }
 
 function unknownAction(name: string): string {
@@ -110,7 +106,7 @@ function overlap(one: ActionBinding, other: ActionBinding): boolean {
   if (!scopesMeet(one.scope, other.scope)) return false;
   // An empty editor has no text to edit.
   const isEmptyOnly = one.needsEmptyEditor === true || other.needsEmptyEditor === true;
-  return !(isEmptyOnly && (one.isEditors === true || other.isEditors === true));
+  return !(isEmptyOnly && (one.editorAction !== undefined || other.editorAction !== undefined));
 }
 
 function scopesMeet(one: KeyScope, other: KeyScope): boolean {

@@ -52,12 +52,8 @@ export class LineTerminal {
 
   start(): void {
     const { input, output, canMove } = this.streams;
-    const lines = createInterface({
-      input,
-      output,
-      terminal: canMove,
-      prompt: canMove ? PROMPT : '',
-    });
+    const prompt = canMove ? PROMPT : '';
+    const lines = createInterface({ input, output, terminal: canMove, prompt });
     this.lines = lines;
     lines.on('line', (line) => {
       this.sent.push(line);

@@ -1,26 +1,19 @@
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
-import { isTaskQuestion, type PendingQuestion } from '../model/pending-question.ts';
-import { treeTotals } from '../model/tree-rows.ts';
-import { attentionSequence, type AttentionMethod } from '../terminal/notification.ts';
-import { Redraw } from '../terminal/redraw.ts';
-import { UiSession, type SessionOptions } from '../terminal/session.ts';
+import { type PendingQuestion, totalUse } from '../model/task-tree.ts';
+import { attentionSequence } from '../terminal/notification.ts';
+import { createRedraw, type Redraw } from '../terminal/redraw.ts';
+import { UiSession, type InterfaceOptions } from '../terminal/session.ts';
 import type { UiMessage } from '../update/message.ts';
-import { LineCache } from '../view/line-cache.ts';
-import { shortCost, shortTokens } from '../view/numbers.ts';
 import { Pen } from '../view/pen.ts';
+import { shortCost, shortTokens } from '../view/numbers.ts';
 import { startScreen } from '../view/start-screen.ts';
 import { PLAIN } from '../view/theme.ts';
 import { LineTerminal, type LineStreams } from './line-terminal.ts';
-import { PlainConversation } from './plain-conversation.ts';
+import { PlainConversation, createTaskLines } from './plain-conversation.ts';
 import { questionText, parseAnswer } from './plain-question.ts';
-import { PlainTasks } from './plain-tasks.ts';
 
-export interface PlainAppOptions extends Omit<SessionOptions, 'watched'> {
+export interface PlainAppOptions extends InterfaceOptions {
   readonly streams: LineStreams;
-  /** How a user who looks elsewhere is called. */
-  readonly attention: AttentionMethod;
-  /** Called when the user wants to leave. */
-  readonly onLeave: () => void;
 }
 
 /** Lines are not cut: a screen reader has no columns. */
@@ -28,13 +21,13 @@ const ANY_WIDTH = 10_000;
 /** The number of lines of a shell command's output that are written. */
 const MAX_SHELL_LINES = 40;
 
-/** The terminal UI for a screen reader: the same state and updates, told in lines that are only ever added. */
+/** The terminal UI for a screen reader: the same state and updates, written as lines that are only ever added. */
 export class PlainApp {
   private readonly options: PlainAppOptions;
   private readonly pen = new Pen(PLAIN);
-  private readonly session: UiSession;
+  readonly session: UiSession;
   private readonly lines: PlainConversation;
-  private readonly tasks: PlainTasks;
+  private readonly taskLines: ReturnType<typeof createTaskLines>;
   private readonly terminal: LineTerminal;
   private readonly redraw: Redraw;
   /** The question that was written last, which the next line may answer. */
@@ -48,22 +41,20 @@ export class PlainApp {
     const { pen } = this;
     this.options = options;
     this.lines = new PlainConversation(pen);
-    this.tasks = new PlainTasks(pen);
+    this.taskLines = createTaskLines(pen);
     this.terminal = new LineTerminal(streams, {
       onLine: (line) => this.handleLine(line),
       onInterrupt: () => this.onInterrupt(),
       onFree: () => this.report(),
       onEnd: onLeave,
     });
-    this.redraw = new Redraw({ draw: () => this.report(), isAtWork: () => false });
+    this.redraw = createRedraw(
+      () => this.report(),
+      () => false,
+    );
     this.session = new UiSession(
       options,
       {
-        setEditorText: () => {},
-        insertIntoEditor: () => {},
-        addToHistory: () => {},
-        redraw: () => {},
-        suspend: () => {},
         callAttention: (text) => void streams.output.write(attentionSequence(attention, text)),
         leave: onLeave,
         changed: (message) => this.onChanged(message),
@@ -72,30 +63,17 @@ export class PlainApp {
           this.terminal.write([...shown.map((line) => pen.exact('text', line)), outcome]);
         },
       },
-      { tools: { pen, cache: new LineCache() }, kind: 'lines' },
+      { pen, kind: 'lines' },
     );
   }
 
   start(): void {
     const { library, notices } = this.options;
-    const start = startScreen(
-      { library, notices, sandbox: 'see muster doctor' },
-      ANY_WIDTH,
-      this.pen,
-    );
+    const info = { library, notices, sandbox: 'see muster doctor' };
+    const start = startScreen(info, ANY_WIDTH, this.pen);
     this.terminal.write(start.filter((line) => line !== ''));
     this.report();
     this.terminal.start();
-  }
-
-  /** The id of the conversation; null before the first message. */
-  get id(): string | null {
-    return this.session.conversation.id;
-  }
-
-  /** Shows an earlier conversation, by its full id. The next message continues it. */
-  open(id: string): void {
-    this.session.open(id);
   }
 
   async stop(): Promise<void> {
@@ -107,10 +85,6 @@ export class PlainApp {
     this.session.stopNow();
     this.redraw.stop();
     this.terminal.stop();
-  }
-
-  note(level: 'info' | 'warning' | 'error', text: string): void {
-    this.session.dispatch({ type: 'note', level, text });
   }
 
   /** Ctrl+C: stops the turn, and leaves when it is pressed again. */
@@ -149,10 +123,9 @@ export class PlainApp {
   private answer(line: string): boolean {
     const { asked, session } = this;
     if (asked === null || !session.state.tree.questions.has(asked.id)) return false;
-    if (!isTaskQuestion(asked)) {
+    if (asked.kind === 'confirm') {
       this.asked = null;
-      const isYes = line.trim().toLowerCase() === 'y';
-      session.dispatch({ type: 'confirmed', isYes });
+      session.dispatch({ type: 'confirmed', isYes: line.trim().toLowerCase() === 'y' });
       return true;
     }
     const answer = parseAnswer(asked, line);
@@ -171,7 +144,7 @@ export class PlainApp {
 
   private reportIdle(): void {
     this.report();
-    const { turns, tokens, costUsd } = treeTotals(this.session.state.tree);
+    const { turns, tokens, costUsd } = totalUse(this.session.state.tree.rows.values());
     const used = turns === 0 ? '' : ` ${shortTokens(tokens)} tokens, ${shortCost(costUsd)}.`;
     this.terminal.write([`Ready.${used}`]);
   }
@@ -181,7 +154,7 @@ export class PlainApp {
     const { session, terminal, pen } = this;
     const { tree, hint } = session.state;
     terminal.write(this.lines.newLines(tree.main));
-    terminal.write(this.tasks.newLines(tree, this.options.now()));
+    terminal.write(this.taskLines(tree, this.options.now()));
     if (hint !== null && hint !== this.shownHint) terminal.write([pen.prose('text', hint)]);
     this.shownHint = hint;
     if (!terminal.isFree) return;
@@ -193,12 +166,12 @@ export class PlainApp {
     if (first === undefined || first.id === this.asked?.id) return;
     this.asked = first;
     terminal.write(
-      isTaskQuestion(first)
-        ? questionText(first, { waiting: tree.questions.size, pen })
-        : [
+      first.kind === 'confirm'
+        ? [
             ...[first.title, ...first.lines].map((line) => pen.exact('text', line)),
             'Type y to do it, or anything else to leave it.',
-          ],
+          ]
+        : questionText(first, tree.questions.size, pen),
     );
   }
 }

@@ -1,7 +1,11 @@
+import { endText } from '../view/entry-lines.ts';
 import { formatDuration, plural } from '../../../base/text.ts';
 import { plainLines, type Pen } from '../view/pen.ts';
 import type { Entry, CallEntry, CallState } from '../model/entry.ts';
 import type { Transcript } from '../model/transcript.ts';
+import { shortTime } from '../view/numbers.ts';
+import { hasEnded, type TaskRow } from '../model/task-row.ts';
+import type { TaskTree } from '../model/task-tree.ts';
 
 /** A call that took this long is also reported when it ends. */
 const LONG_CALL_MS = 5_000;
@@ -64,12 +68,7 @@ export class PlainConversation {
       case 'note':
         return [pen.prose('text', `${NOTE_WORDS[entry.level]}${entry.text}`)];
       case 'ended':
-        return [
-          pen.prose(
-            'text',
-            `It ${entry.status}${entry.reason === null ? '' : `: ${entry.reason}`}`,
-          ),
-        ];
+        return [pen.prose('text', `It ${endText(entry)}`)];
       // The output is written when the command has ended.
       case 'shell':
         return [];
@@ -113,7 +112,7 @@ export class PlainConversation {
     const wasReported = this.open.get(call.key) === 'running';
     if (isOver) this.open.delete(call.key);
     else this.open.set(call.key, call.state);
-    // PlainTasks reports the tasks.
+    // The lines of the tasks report them.
     const isTask = call.tool === 'Task' && call.state !== 'refused';
     if (call.state === 'made' || isTask) return [];
     const name = `${call.tool}${call.subject === '' ? '' : `: ${call.subject}`}`;
@@ -148,4 +147,59 @@ function indented(head: string, text: string): readonly string[] {
   return plainLines(text)
     .split('\n')
     .map((line, index) => (index === 0 ? `${head}${line}` : `  ${line}`));
+}
+
+/** A task that is queued for a shorter time is reported as if it started at once. */
+const SHORT_WAIT_MS = 1_000;
+
+/** Beyond this number, tasks that have left the tree are forgotten. */
+const MAX_KNOWN = 2_000;
+
+/**
+ * Writes a line for each change of the tree: a task starts, waits, continues, ends. The function that it returns gives
+ * the lines that are new since the last call.
+ */
+export function createTaskLines(pen: Pen): (ui: TaskTree, now: number) => readonly string[] {
+  const known = new Map<string, string>();
+  return (ui, now) => {
+    const lines: string[] = [];
+    for (const row of ui.rows.values()) {
+      if (row.id === ui.root) continue;
+      const reported = known.get(row.id);
+      const state = stateOf(row);
+      if (reported === state || (state === 'queued' && now - row.since < SHORT_WAIT_MS)) continue;
+      known.set(row.id, state);
+      const what = reported === undefined ? beginText(row, ui) : changeText(row, reported, now);
+      lines.push(pen.prose('text', `Task ${row.id.slice(0, 6)} ${row.agent} ${what}`));
+    }
+    if (known.size <= MAX_KNOWN) return lines;
+    for (const id of known.keys()) if (!ui.rows.has(id)) known.delete(id);
+    return lines;
+  };
+}
+
+function stateOf({ status, activity }: TaskRow): string {
+  return status === 'running' && activity.kind === 'held' ? 'held' : status;
+}
+
+function beginText(row: TaskRow, ui: TaskTree): string {
+  const where = ui.background.has(row.id) ? ' in the background' : '';
+  const below = row.depth > 1 ? ` below ${row.parent?.slice(0, 6) ?? ''}` : '';
+  const how = row.status === 'queued' ? 'waits for its turn' : 'begins';
+  const begun = `${how}${where}${below}: ${row.description}`;
+  return hasEnded(row) ? `${begun}. It ${taskEndText(row, row.since)}` : begun;
+}
+
+function changeText(row: TaskRow, reported: string, now: number): string {
+  if (hasEnded(row)) return taskEndText(row, now);
+  if (row.activity.kind === 'held') return `waits for ${row.activity.because}`;
+  if (row.status === 'parked') return 'waits for an answer';
+  return reported === 'queued' ? 'begins' : 'goes on';
+}
+
+function taskEndText(row: TaskRow, now: number): string {
+  const why = row.endReason === null ? '' : `: ${row.endReason}`;
+  const said = row.lastLine === '' || row.endReason !== null ? '' : `: ${row.lastLine}`;
+  const took = shortTime((row.endedAt ?? now) - row.since);
+  return `${row.status} after ${took}, ${plural(row.turns, 'turn')}${why}${said}`;
 }

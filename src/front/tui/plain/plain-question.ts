@@ -1,12 +1,9 @@
 import type { ProposedEdit, Question, PermissionQuestion } from '../../../protocol/question.ts';
 import { plainLines, type Pen } from '../view/pen.ts';
-import { requestText } from '../view/question-box.ts';
+import { requestedTexts, requestText } from '../view/question-box.ts';
 
 /** Writes a question in full: who asks, for exactly what, and the letters that answer. */
-export function questionText(
-  question: Question,
-  { waiting, pen }: { readonly waiting: number; readonly pen: Pen },
-): readonly string[] {
+export function questionText(question: Question, waiting: number, pen: Pen): readonly string[] {
   const who = question.chain.join(' > ');
   const more = waiting > 1 ? ` ${waiting - 1} more after this one.` : '';
   return [
@@ -22,10 +19,9 @@ function bodyText(question: Question, pen: Pen): readonly string[] {
     const options = question.options.map((option, index) => `${index + 1}: ${option}`);
     return [...question.text.split('\n'), ...options].map((line) => pen.prose('text', line));
   }
-  const { commands, paths, hosts, input, edits, reason } = question;
-  const whole = [...commands, ...paths, ...hosts, ...(input === null ? [] : [input])];
+  const { edits, reason } = question;
   return [
-    ...exactLines(whole, pen),
+    ...exactLines(requestedTexts(question), pen),
     ...edits.flatMap((edit) => editText(edit, pen)),
     pen.prose('text', reason),
   ];

@@ -1,70 +1,72 @@
 import type { AutocompleteProvider, AutocompleteSuggestions } from '@earendil-works/pi-tui';
 import type { AppState } from '../model/app-state.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
-import { COMMANDS } from '../update/commands/command-table.ts';
-import { agentCompletions, type Completion } from '../update/commands/completions.ts';
-import { mentionOf, FileCompletions, typedMention } from './project-files.ts';
+import { COMMANDS, agentCompletions, type Completion } from '../update/commands/command-table.ts';
+import { sanitizeLine } from '../../../base/terminal-text.ts';
+
+/** The directory is listed again after this long. */
+const FRESH_MS = 10_000;
+/** The number of files that are offered at a time. */
+const MAX_OFFERED = 20;
+
+interface AutocompleteOptions {
+  readonly state: () => AppState;
+  /** Milliseconds of the monotonic clock. */
+  readonly now: () => number;
+  /** Gives up a listing of files that is still going on. */
+  readonly signal: AbortSignal;
+}
 
 /**
  * The completions of the editor: slash commands and their arguments at the start of a message, and agents and files
  * after an `@` wherever a word starts.
  */
-export class AutocompleteSource {
-  readonly provider: AutocompleteProvider;
-  private readonly library: UiLibrary;
-  private readonly state: () => AppState;
-  private readonly files: FileCompletions;
-
-  constructor(
-    library: UiLibrary,
-    { state, now }: { readonly state: () => AppState; readonly now: () => number },
-  ) {
-    this.library = library;
-    this.state = state;
-    this.files = new FileCompletions((signal) => library.listFiles(signal), now);
-    this.provider = {
-      triggerCharacters: ['@'],
-      getSuggestions: (lines, line, column, { signal }) =>
-        this.suggest((lines[line] ?? '').slice(0, column), { isFirstLine: line === 0, signal }),
-      applyCompletion(lines, cursorLine, column, item, prefix) {
-        const line = lines[cursorLine] ?? '';
-        const start = column - prefix.length;
-        const text = `${line.slice(0, start)}${item.value} ${line.slice(column)}`;
-        const cursorCol = start + item.value.length + 1;
-        return { lines: lines.with(cursorLine, text), cursorLine, cursorCol };
-      },
-      shouldTriggerFileCompletion: () => false,
-    };
-  }
-
-  /** Gives up a listing of files that is still going on. */
-  stop(): void {
-    this.files.stop();
-  }
-
-  /** `before` is the text of the line up to the cursor. */
-  private async suggest(
-    before: string,
-    { isFirstLine, signal }: { readonly isFirstLine: boolean; readonly signal: AbortSignal },
-  ): Promise<AutocompleteSuggestions | null> {
-    if (isFirstLine && /^\/[\w-]*$/.test(before)) {
-      const commands = COMMANDS.map(({ name, help }) => ({ text: `/${name}`, help }));
-      return matching(commands, before);
-    }
-    const [, name, argument] = /^\/([\w-]+) (\S*)$/.exec(before) ?? [];
-    if (isFirstLine && name !== undefined && argument !== undefined) {
-      const command = COMMANDS.find((each) => each.name === name);
-      return matching(command?.completions?.(this.state(), this.library) ?? [], argument);
-    }
-    const mention = typedMention(before);
-    if (mention === null) return null;
-    const agents = matching(agentCompletions(this.library.agents), mention.prefix)?.items ?? [];
-    const paths = await this.files.find(mention.typed);
-    if (signal.aborted) return null;
-    const files = paths.map((path) => ({ value: mentionOf(path), label: path }));
-    const items = [...agents, ...files];
-    return items.length === 0 ? null : { items, prefix: mention.prefix };
-  }
+export function createAutocomplete(
+  library: UiLibrary,
+  { state, now, signal: stopped }: AutocompleteOptions,
+): AutocompleteProvider {
+  let listing: { readonly at: number; readonly paths: Promise<readonly string[]> } | null = null;
+  const listFiles = (): Promise<readonly string[]> => {
+    if (listing !== null && now() - listing.at < FRESH_MS) return listing.paths;
+    const paths = library.listFiles(stopped).then(
+      (found) => found.filter(isPlainText),
+      // The directory is gone or can't be read: what is typed is text all the same.
+      () => [],
+    );
+    listing = { at: now(), paths };
+    return paths;
+  };
+  return {
+    triggerCharacters: ['@'],
+    async getSuggestions(lines, line, column, { signal }) {
+      const before = (lines[line] ?? '').slice(0, column);
+      if (line === 0 && /^\/[\w-]*$/.test(before)) {
+        const commands = COMMANDS.map(({ name, help }) => ({ text: `/${name}`, help }));
+        return matching(commands, before);
+      }
+      const [, name, argument] = /^\/([\w-]+) (\S*)$/.exec(before) ?? [];
+      if (line === 0 && name !== undefined && argument !== undefined) {
+        const command = COMMANDS.find((each) => each.name === name);
+        return matching(command?.completions?.(state(), library) ?? [], argument);
+      }
+      const mention = typedMention(before);
+      if (mention === null) return null;
+      const agents = matching(agentCompletions(library.agents), mention.prefix)?.items ?? [];
+      const paths = matchFiles(await listFiles(), mention.typed);
+      if (signal.aborted) return null;
+      const files = paths.map((path) => ({ value: mentionOf(path), label: path }));
+      const items = [...agents, ...files];
+      return items.length === 0 ? null : { items, prefix: mention.prefix };
+    },
+    applyCompletion(lines, cursorLine, column, item, prefix) {
+      const line = lines[cursorLine] ?? '';
+      const start = column - prefix.length;
+      const text = `${line.slice(0, start)}${item.value} ${line.slice(column)}`;
+      const cursorCol = start + item.value.length + 1;
+      return { lines: lines.with(cursorLine, text), cursorLine, cursorCol };
+    },
+    shouldTriggerFileCompletion: () => false,
+  };
 }
 
 function matching(all: readonly Completion[], prefix: string): AutocompleteSuggestions | null {
@@ -73,4 +75,60 @@ function matching(all: readonly Completion[], prefix: string): AutocompleteSugge
     .filter(({ text }) => text.toLowerCase().startsWith(start))
     .map(({ text, help }) => ({ value: text, label: text, description: help }));
   return items.length === 0 ? null : { items, prefix };
+}
+
+/**
+ * The paths that match what is typed, the best first: by the start of the file's name or path, then by a part of
+ * them, then letter by letter.
+ */
+export function matchFiles(paths: readonly string[], typed: string): readonly string[] {
+  const query = typed.toLowerCase();
+  return paths
+    .map((path) => ({ path, rank: rankOf(path, query) }))
+    .filter(({ rank }) => rank !== Infinity)
+    .toSorted((a, b) => a.rank - b.rank || a.path.length - b.path.length)
+    .slice(0, MAX_OFFERED)
+    .map(({ path }) => path);
+}
+
+/** A lower rank is a better match; infinite if the path does not match. */
+function rankOf(path: string, query: string): number {
+  if (query === '') return path.split('/').length;
+  const lower = path.toLowerCase();
+  const name = lower.lastIndexOf('/') + 1;
+  if (lower.startsWith(query, name)) return 0;
+  if (lower.startsWith(query)) return 1;
+  if (lower.includes(query, name)) return 2;
+  if (lower.includes(query)) return 3;
+  return 4 + spreadOf(lower, query);
+}
+
+/** The number of letters between those of the query; infinite if the text does not hold them in this order. */
+function spreadOf(text: string, query: string): number {
+  let at = -1;
+  let first = -1;
+  for (const letter of query) {
+    at = text.indexOf(letter, at + 1);
+    if (at === -1) return Infinity;
+    if (first === -1) first = at;
+  }
+  return at - first + 1 - query.length;
+}
+
+/** Whether a message can hold a path as it is: it ends no quote and controls no terminal. */
+export function isPlainText(path: string): boolean {
+  return !path.includes('"') && sanitizeLine(path) === path;
+}
+
+/** The way in which a message names a file: `@src/a.ts`, `@"my notes.md"`. */
+export function mentionOf(path: string): string {
+  return /^[\w./\\:~+,=#%()[\]-]*[\w/\\]$/.test(path) ? `@${path}` : `@"${path}"`;
+}
+
+/** The name that is being typed before the cursor, from its `@`; null if there is none. */
+export function typedMention(
+  before: string,
+): { readonly prefix: string; readonly typed: string } | null {
+  const [prefix, quoted, plain = ''] = /(?<!\S)@(?:"([^"]*)|([^\s"]*))$/.exec(before) ?? [];
+  return prefix === undefined ? null : { prefix, typed: quoted ?? plain };
 }

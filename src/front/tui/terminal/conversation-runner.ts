@@ -1,4 +1,5 @@
 import type { EventListener, Muster, ResumeRequest, Run } from '../../../api/index.ts';
+import type { UiMessage } from '../update/message.ts';
 import { errorMessage, MusterError } from '../../../base/errors.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
 import type { QuotedItems } from '../../../api/session/contract.ts';
@@ -32,19 +33,11 @@ export interface ConversationPort {
 }
 
 export interface ConversationOptions {
-  readonly onEvent: EventListener;
-  /** Reports something that is no event of a task. */
-  readonly onNote: (level: 'info' | 'error', text: string) => void;
-  /** Called when `id` or `isAtWork` has changed. */
-  readonly onChange: () => void;
-  /** Called when nothing is at work and no message waits any more. */
-  readonly onIdle: () => void;
+  readonly dispatch: (message: UiMessage) => void;
   /** The agent definition that the conversation runs as; null for the main agent. */
   readonly agent: string | null;
   /** The mode that the user chose for the next message; null if the present one stays. */
   readonly chosenMode: () => PermissionMode | null;
-  /** Called when the chosen mode is in force. */
-  readonly onModeTaken: (mode: PermissionMode) => void;
 }
 
 type ResumedTask = NonNullable<ResumeRequest['below']>;
@@ -79,7 +72,7 @@ export class ConversationRunner implements ConversationPort {
 
   select(id: string | null, mode?: PermissionMode): void {
     this.task = id;
-    this.options.onChange();
+    this.reportStatus();
     const { lastMode } = this;
     if (lastMode === null || lastMode.task !== id || mode === undefined) return;
     // The narrower of the two: an approval that was taken back grants nothing, and a mode set here stays.
@@ -88,19 +81,17 @@ export class ConversationRunner implements ConversationPort {
   }
 
   send(text: string, enclosed?: QuotedItems): void {
-    if (this.isStarting) {
-      this.unsent.push({ text, enclosed });
-      return;
-    }
+    const message = { text, enclosed };
     if (this.run === null) {
-      void this.begin({ text, enclosed });
+      if (this.isStarting) this.unsent.push(message);
+      else void this.begin(message);
       return;
     }
     try {
       this.library.send(this.run.id, text, enclosed);
     } catch (thrown) {
       if (!isNotFound(thrown)) throw thrown;
-      this.unsent.push({ text, enclosed });
+      this.unsent.push(message);
     }
   }
 
@@ -127,7 +118,7 @@ export class ConversationRunner implements ConversationPort {
         }
       }
     } catch (thrown) {
-      this.options.onNote('error', errorMessage(thrown));
+      this.note('error', errorMessage(thrown));
       return;
     }
     if (this.isStarting) this.unresumed.push(task);
@@ -137,19 +128,19 @@ export class ConversationRunner implements ConversationPort {
 
   private async begin(message: OutgoingMessage, below?: ResumedTask): Promise<void> {
     this.isStarting = true;
-    this.options.onChange();
+    this.reportStatus();
     try {
       const run = await this.startOrRestoreMode(message, below);
       this.run = run;
       this.task = run.id;
       this.isStarting = false;
-      this.options.onChange();
+      this.reportStatus();
       for (const early of this.unsent.splice(0)) this.send(early.text, early.enclosed);
       for (const task of this.unresumed.splice(0)) void this.resumeBelow(task);
       const envelope = await run.result;
-      if (/^\/compact(\s|$)/.test(message.text)) this.options.onNote('info', envelope.text);
+      if (/^\/compact(\s|$)/.test(message.text)) this.note('info', envelope.text);
     } catch (thrown) {
-      this.options.onNote('error', errorMessage(thrown));
+      this.note('error', errorMessage(thrown));
     } finally {
       this.run = null;
       this.isStarting = false;
@@ -160,8 +151,17 @@ export class ConversationRunner implements ConversationPort {
       await this.begin(following ?? { text: '' }, resumed);
       return;
     }
-    this.options.onChange();
-    this.options.onIdle();
+    this.reportStatus();
+    this.options.dispatch({ type: 'conversation-idle' });
+  }
+
+  private note(level: 'info' | 'error', text: string): void {
+    this.options.dispatch({ type: 'note', level, text });
+  }
+
+  private reportStatus(): void {
+    const { id, isAtWork } = this;
+    this.options.dispatch({ type: 'conversation-changed', status: { id, isAtWork } });
   }
 
   /** If the start fails, a mode that only the log reported is forgotten again. */
@@ -170,7 +170,7 @@ export class ConversationRunner implements ConversationPort {
     const chosen = below === undefined ? this.options.chosenMode() : null;
     try {
       const run = await this.start(message, chosen, below);
-      if (chosen !== null) this.options.onModeTaken(chosen);
+      if (chosen !== null) this.options.dispatch({ type: 'mode-taken', mode: chosen });
       return run;
     } catch (thrown) {
       this.lastMode = lastMode;
@@ -187,7 +187,7 @@ export class ConversationRunner implements ConversationPort {
     const onEvent: EventListener = (event, state) => {
       const { id: task, parent, rights } = state.spec;
       if (parent === null) this.lastMode = { task, mode: rights.mode };
-      this.options.onEvent(event, state);
+      this.options.dispatch({ type: 'task-event', event, task: state });
     };
     // A mode that the user set or approved since the start takes precedence over a flag of the start.
     const last =

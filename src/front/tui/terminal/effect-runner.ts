@@ -1,6 +1,7 @@
 import { errorMessage, MusterError } from '../../../base/errors.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { AppState } from '../model/app-state.ts';
+import type { TaskState } from '../../../protocol/state/task-state.ts';
 import { readEarlier, type ScanLog } from '../model/earlier-entries.ts';
 import { searchLog } from '../model/entry-search.ts';
 import { isCutOff } from '../model/task-tree.ts';
@@ -8,7 +9,7 @@ import { hasEnded } from '../model/task-row.ts';
 import type { Transcript } from '../model/transcript.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import { conversationsPage } from '../update/commands/conversations.ts';
-import type { UiEffect } from '../update/effect.ts';
+import type { UiEffect } from '../update/step.ts';
 import type { UiMessage } from '../update/message.ts';
 import type { ConversationPort } from './conversation-runner.ts';
 import {
@@ -18,22 +19,24 @@ import {
   readLastPrompt,
   readTranscript,
 } from './log-reader.ts';
-import type { MessageSender } from './message-sender.ts';
+import type { MessageSender, Recipient } from './message-sender.ts';
 import type { PastedImages } from './pasted-images.ts';
 import type { ShellCommands } from './shell-commands.ts';
 import { contextLines } from '../../../api/tasks/context-lines.ts';
 import type { QuotedItems } from '../../../api/session/contract.ts';
 
-/** The part of the screen, or of the lines that take its place, that effects use. */
+/** The part of the screen that effects use, or of the lines that take its place, which have no editor. */
 export interface Surface {
-  setEditorText(text: string): void;
-  addToHistory(text: string): void;
-  redraw(): void;
-  suspend(): void;
+  setEditorText?(text: string): void;
+  addToHistory?(text: string): void;
+  redraw?(): void;
+  suspend?(): void;
   /** Calls a user who looks elsewhere. */
   callAttention(text: string): void;
   leave(): void;
 }
+
+type EffectOf<Type extends UiEffect['type']> = Extract<UiEffect, { type: Type }>;
 
 export interface EffectRunnerOptions {
   readonly library: UiLibrary;
@@ -46,6 +49,13 @@ export interface EffectRunnerOptions {
   readonly dispatch: (message: UiMessage) => void;
 }
 
+/** The effects whose failure is a note, because a hint has no room for the reason. */
+const NOTED_FAILURES: ReadonlySet<UiEffect['type']> = new Set([
+  'set-model',
+  'show-context',
+  'rewind',
+]);
+
 /** Carries out the effects that `update` describes. What comes of them returns as messages. */
 export class EffectRunner {
   private readonly options: EffectRunnerOptions;
@@ -54,16 +64,21 @@ export class EffectRunner {
     this.options = options;
   }
 
-  /** Never throws: an error becomes a hint. */
+  /** Never throws: an error becomes a note or a hint. */
   run(effect: UiEffect): void {
+    const fail = (thrown: unknown): void => {
+      const text = errorMessage(thrown);
+      if (NOTED_FAILURES.has(effect.type)) this.note('warning', text);
+      else this.hint(text);
+    };
     try {
-      this.perform(effect);
+      this.perform(effect, fail);
     } catch (thrown) {
-      this.hint(errorMessage(thrown));
+      fail(thrown);
     }
   }
 
-  private perform(effect: UiEffect): void {
+  private perform(effect: UiEffect, fail: (thrown: unknown) => void): void {
     const { library, conversation, shell, images, surface, dispatch } = this.options;
     switch (effect.type) {
       case 'dispatch':
@@ -84,12 +99,14 @@ export class EffectRunner {
         return this.loadConversation(effect.id);
       case 'list-conversations':
         return this.listConversations();
-      case 'set-model':
-        return this.setModel(effect.name);
+      case 'set-model': {
+        const { provider, id } = library.setModel(effect.name);
+        return dispatch({ type: 'model-set', name: `${provider}/${id}` });
+      }
       case 'set-mode':
         return this.setMode(effect.task, effect.modes);
       case 'show-context':
-        return void this.showContext(effect.task);
+        return void this.showContext(effect.task).catch(fail);
       case 'interrupt-task':
         return library.interrupt(effect.task);
       case 'stop-task':
@@ -117,9 +134,9 @@ export class EffectRunner {
         return dispatch({ type: 'log-searched', key, matches: matches ?? [], by });
       }
       case 'plan-rewind':
-        return void this.planRewind(effect);
+        return void this.planRewind(effect).catch(fail);
       case 'rewind':
-        return void this.rewind(effect);
+        return void this.rewind(effect).catch(fail);
       case 'run-shell':
         return void shell.run(effect.command, effect);
       case 'stop-shell':
@@ -127,16 +144,16 @@ export class EffectRunner {
       case 'paste-image':
         return void images.takeClipboard();
       case 'set-editor-text':
-        return surface.setEditorText(effect.text);
+        return surface.setEditorText?.(effect.text);
       case 'remember-input':
-        surface.addToHistory(effect.text);
+        surface.addToHistory?.(effect.text);
         return library.typed.add(effect.text);
       case 'call-attention':
         return surface.callAttention(effect.text);
       case 'redraw':
-        return surface.redraw();
+        return surface.redraw?.();
       case 'suspend':
-        return surface.suspend();
+        return surface.suspend?.();
       case 'leave':
         return surface.leave();
       default:
@@ -154,8 +171,7 @@ export class EffectRunner {
 
   private sendToConversation(text: string): void {
     const { conversation, sender } = this.options;
-    const deliver = (message: string, enclosed?: QuotedItems) =>
-      conversation.send(message, enclosed);
+    const deliver: Recipient['deliver'] = (...message) => conversation.send(...message);
     sender.send(text, { to: () => conversation.id, deliver });
   }
 
@@ -200,20 +216,18 @@ export class EffectRunner {
     if (isWatched) return;
     conversation.select(id, mode);
     if (state().surface === 'lines') {
-      // Lines tell only of tasks that are at work, so that earlier ones are not read.
+      // Lines report only tasks that are at work, so that earlier ones are not read.
       dispatch({ type: 'task-found', task: readLeftTask(library.store, id), isAsking: false });
       if (isCutOff(state().tree)) {
         this.note('info', 'It was interrupted: send an empty line to continue.');
       }
       return;
     }
-    void readEarlierTasks(library.store, id, {
-      isWanted: (task) => {
-        const { root, rows } = state().tree;
-        return root === id && (task === null || !rows.has(task.spec.id));
-      },
-      dispatch,
-    });
+    const isWanted = (task: TaskState | null): boolean => {
+      const { root, rows } = state().tree;
+      return root === id && (task === null || !rows.has(task.spec.id));
+    };
+    void readEarlierTasks(library.store, id, isWanted, dispatch);
   }
 
   private listConversations(): void {
@@ -222,15 +236,6 @@ export class EffectRunner {
     const { cwd, store } = library;
     const page = conversationsPage(store.list(), { cwd, current: conversation.id, now });
     dispatch({ type: 'page', ...page });
-  }
-
-  private setModel(name: string): void {
-    try {
-      const { provider, id } = this.options.library.setModel(name);
-      this.options.dispatch({ type: 'model-set', name: `${provider}/${id}` });
-    } catch (thrown) {
-      this.note('warning', errorMessage(thrown));
-    }
   }
 
   private setMode(task: string, modes: readonly PermissionMode[]): void {
@@ -247,15 +252,11 @@ export class EffectRunner {
   }
 
   private async showContext(task: string): Promise<void> {
-    try {
-      const lines = contextLines(await this.options.library.contextOf(task));
-      this.options.dispatch({ type: 'page', title: 'Context', lines });
-    } catch (thrown) {
-      this.note('warning', errorMessage(thrown));
-    }
+    const lines = contextLines(await this.options.library.contextOf(task));
+    this.options.dispatch({ type: 'page', title: 'Context', lines });
   }
 
-  private answer({ answer, typed }: Extract<UiEffect, { type: 'answer-question' }>): void {
+  private answer({ answer, typed }: EffectOf<'answer-question'>): void {
     const { library, dispatch } = this.options;
     try {
       library.answer(answer);
@@ -276,31 +277,20 @@ export class EffectRunner {
     }
   }
 
-  private async planRewind({
-    conversation,
-    isRedo,
-  }: Extract<UiEffect, { type: 'plan-rewind' }>): Promise<void> {
+  private async planRewind({ conversation, isRedo }: EffectOf<'plan-rewind'>): Promise<void> {
     const { library, dispatch } = this.options;
-    try {
-      const prompt = isRedo ? null : readLastPrompt(library.store, conversation);
-      if (!isRedo && prompt === null) return;
-      // To undo the first message is to put back everything, and to type the message anew.
-      const target = prompt === null ? 'undo' : { to: prompt.before ?? 0 };
-      const plan = await library.planRewind(conversation, target);
-      dispatch({ type: 'rewind-planned', plan, prompt });
-    } catch (thrown) {
-      this.hint(errorMessage(thrown));
-    }
+    const prompt = isRedo ? null : readLastPrompt(library.store, conversation);
+    if (!isRedo && prompt === null) return;
+    // To undo the first message is to put back everything, and to type the message anew.
+    const target = prompt === null ? 'undo' : { to: prompt.before ?? 0 };
+    const plan = await library.planRewind(conversation, target);
+    dispatch({ type: 'rewind-planned', plan, prompt });
   }
 
-  private async rewind({ plan, prompt }: Extract<UiEffect, { type: 'rewind' }>): Promise<void> {
-    try {
-      const { plan: done, left } = await this.options.library.rewind(plan);
-      const skipped = left.map(({ path, because }) => `${path}: ${because}`);
-      const files = done.files.length - left.length;
-      this.options.dispatch({ type: 'rewound', files, skipped, prompt });
-    } catch (thrown) {
-      this.note('warning', errorMessage(thrown));
-    }
+  private async rewind({ plan, prompt }: EffectOf<'rewind'>): Promise<void> {
+    const { plan: done, left } = await this.options.library.rewind(plan);
+    const skipped = left.map(({ path, because }) => `${path}: ${because}`);
+    const files = done.files.length - left.length;
+    this.options.dispatch({ type: 'rewound', files, skipped, prompt });
   }
 }

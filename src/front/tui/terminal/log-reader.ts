@@ -50,11 +50,15 @@ export function readConversation(
   return { main: transcript, mode };
 }
 
-/** The state of a task that no process runs. It counts as interrupted, unless it ended or waits for an answer. */
-export function readLeftTask(store: Store, id: string): TaskState {
+function readEvents(store: Store, id: string): readonly TaskEvent[] {
   const events: TaskEvent[] = [];
   store.scan(id, (event) => events.push(event));
-  const state = foldEvents(events);
+  return events;
+}
+
+/** The state of a task that no process runs. It counts as interrupted, unless it ended or waits for an answer. */
+export function readLeftTask(store: Store, id: string): TaskState {
+  const state = foldEvents(readEvents(store, id));
   if (state.end === null && state.status !== 'parked') state.status = 'interrupted';
   return state;
 }
@@ -72,9 +76,7 @@ function liveEventsOf(store: Store, id: string): (seq: number) => boolean {
 
 /** The user's last message in a conversation; null if there is none. */
 export function readLastPrompt(store: Store, id: string): LastPrompt | null {
-  const events: TaskEvent[] = [];
-  store.scan(id, (event) => events.push(event));
-  const live = selectLiveEvents(events);
+  const live = selectLiveEvents(readEvents(store, id));
   const index = live.findLastIndex(
     (event) =>
       event.type === 'input.queued' &&
@@ -96,13 +98,8 @@ export function readLastPrompt(store: Store, id: string): LastPrompt | null {
 export async function readEarlierTasks(
   store: Store,
   root: string,
-  {
-    isWanted,
-    dispatch,
-  }: {
-    readonly isWanted: (task: TaskState | null) => boolean;
-    readonly dispatch: (message: UiMessage) => void;
-  },
+  isWanted: (task: TaskState | null) => boolean,
+  dispatch: (message: UiMessage) => void,
 ): Promise<void> {
   try {
     const { readTree } = await import('../../../api/tasks/read-tree.ts');

@@ -1,5 +1,6 @@
 import type { Muster } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
+import type { UiMessage } from '../update/message.ts';
 import type { PastedImages } from './pasted-images.ts';
 import type { ShellCommands } from './shell-commands.ts';
 import type { QuotedItems } from '../../../api/session/contract.ts';
@@ -10,9 +11,7 @@ interface SenderOptions {
   readonly agent: string | null;
   readonly shell: Pick<ShellCommands, 'takeOutputs'>;
   readonly images: Pick<PastedImages, 'shownIn'>;
-  readonly onWarning: (text: string) => void;
-  /** Called when `isSending` has changed. */
-  readonly onChange: () => void;
+  readonly dispatch: (message: UiMessage) => void;
 }
 
 /** The receiver of a message. */
@@ -31,11 +30,6 @@ export class MessageSender {
     this.options = options;
   }
 
-  /** Whether a message still waits for its attachments. */
-  get isSending(): boolean {
-    return this.latest !== null;
-  }
-
   send(text: string, recipient: Recipient): void {
     const outputs = this.options.shell.takeOutputs();
     const images = this.options.images.shownIn(text);
@@ -47,34 +41,39 @@ export class MessageSender {
     }
     const sendLater = async (): Promise<void> => {
       await latest;
-      const request = { words: text, outputs, images, to: recipient.to() };
-      const enclosed = await this.gather(request);
-      if (this.latest === sending) {
-        this.latest = null;
-        this.options.onChange();
-      }
+      const enclosed = await this.gather({ words: text, outputs, images, to: recipient.to() });
+      if (this.latest === sending) this.setLatest(null);
       try {
         recipient.deliver(text, enclosed);
       } catch (thrown) {
-        this.options.onWarning(errorMessage(thrown));
+        this.warn(errorMessage(thrown));
       }
     };
     const sending = sendLater();
-    this.latest = sending;
-    this.options.onChange();
+    this.setLatest(sending);
+  }
+
+  private setLatest(latest: Promise<void> | null): void {
+    this.latest = latest;
+    const status = { isSending: latest !== null };
+    this.options.dispatch({ type: 'conversation-changed', status });
+  }
+
+  private warn(text: string): void {
+    this.options.dispatch({ type: 'note', level: 'warning', text });
   }
 
   /** Warns of what can't be attached; the message is sent without it. */
   private async gather(
-    request: Pick<Parameters<Muster['enclose']>[0], 'words' | 'outputs' | 'images' | 'to'>,
+    request: Omit<Parameters<Muster['enclose']>[0], 'agent'>,
   ): Promise<QuotedItems | undefined> {
-    const { library, agent, onWarning } = this.options;
+    const { library, agent } = this.options;
     try {
       const enclosed = await library.enclose({ ...request, ...(agent === null ? {} : { agent }) });
-      for (const problem of enclosed.problems) onWarning(problem);
+      for (const problem of enclosed.problems) this.warn(problem);
       return enclosed.enclosures.length === 0 ? undefined : enclosed;
     } catch (thrown) {
-      onWarning(`sent without attachments: ${errorMessage(thrown)}`);
+      this.warn(`sent without attachments: ${errorMessage(thrown)}`);
       return undefined;
     }
   }

@@ -1,8 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { UiMessage } from '../update/message.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { toAbsolutePath } from '../../../sys/files/paths.ts';
 import type { ShownImage, ImageDescription } from '../../../api/session/contract.ts';
+import { readEnvironment } from '../../../sys/env.ts';
+import { spawnProcessGroup } from '../../../sys/processes/process-group.ts';
 
 /** The limits of the images that are kept. Those of sent messages count too, since a message can be sent again. */
 const MAX_IMAGES = 20;
@@ -15,7 +18,7 @@ interface ImageOptions {
   readonly lookAtImage: (bytes: Buffer) => Promise<ImageDescription>;
   /** Inserts text into the editor. */
   readonly insert: (text: string) => void;
-  readonly hint: (text: string) => void;
+  readonly dispatch: (message: UiMessage) => void;
 }
 
 /** The images that a message shows; in the text they are `[image #1]`. */
@@ -37,9 +40,8 @@ export class PastedImages {
   }
 
   async takeClipboard(): Promise<void> {
-    const { clipboardImage } = await import('./clipboard.ts');
     const image = await clipboardImage();
-    if (typeof image === 'string') this.options.hint(image);
+    if (typeof image === 'string') this.hint(image);
     else await this.take(image, null);
   }
 
@@ -60,17 +62,17 @@ export class PastedImages {
     } catch (thrown) {
       // The paste may have been meant as text: there may be no such file, for example.
       this.options.insert(pasted);
-      this.options.hint(`taken as text: ${errorMessage(thrown)}`);
+      this.hint(`taken as text: ${errorMessage(thrown)}`);
     }
   }
 
   /** `otherwise` is the text to insert if the image can't be shown. */
   private async take(bytes: Buffer, otherwise: string | null): Promise<void> {
-    const { lookAtImage, insert, hint } = this.options;
+    const { lookAtImage, insert } = this.options;
     const { facts, why } = await lookAtImage(bytes);
     if (why !== null) {
       if (otherwise !== null) insert(otherwise);
-      hint(`not shown: ${why}`);
+      this.hint(`not shown: ${why}`);
       return;
     }
     this.last += 1;
@@ -80,7 +82,11 @@ export class PastedImages {
       this.images.delete(number);
     }
     insert(`${markOf(this.last)} `);
-    hint(`${markOf(this.last)}: ${facts ?? ''}`);
+    this.hint(`${markOf(this.last)}: ${facts ?? ''}`);
+  }
+
+  private hint(text: string): void {
+    this.options.dispatch({ type: 'hint', text });
   }
 
   private byteCount(): number {
@@ -114,5 +120,62 @@ function unquotedPath(text: string): string | null {
   } catch {
     // A URL of another machine, or no URL at all, is text.
     return null;
+  }
+}
+
+const MAX_MS = 5_000;
+
+type Reader = readonly [program: string, ...args: readonly string[]];
+
+/** The programs that print the image of the clipboard as PNG. */
+function readers(): readonly Reader[] {
+  const environment = readEnvironment();
+  if (process.platform === 'darwin') return [['pngpaste', '-']];
+  const isSet = (name: string) => (environment[name] ?? '') !== '';
+  const wayland = ['wl-paste', '--no-newline', '--type', 'image/png'] as const;
+  const x11 = ['xclip', '-selection', 'clipboard', '-t', 'image/png', '-o'] as const;
+  return [...(isSet('WAYLAND_DISPLAY') ? [wayland] : []), ...(isSet('DISPLAY') ? [x11] : [])];
+}
+
+/** Reads the image of the clipboard. Returns a text that says why there is none. */
+async function clipboardImage(): Promise<Buffer | string> {
+  const known = readers();
+  if (known.length === 0) {
+    return 'no clipboard is in reach of this terminal: name the file of the image with @, or drop it here';
+  }
+  const missing: string[] = [];
+  for (const reader of known) {
+    const found = await outputOf(reader);
+    if (found === null) missing.push(reader[0]);
+    else if (found.length > 0) return found;
+  }
+  return missing.length === known.length
+    ? `to paste an image, install ${missing.join(' or ')}; or name its file with @`
+    : 'the clipboard holds no image';
+}
+
+/** Returns the output of a program; null if there is no such program. */
+async function outputOf([program, ...args]: Reader): Promise<Buffer | null> {
+  const group = spawnProcessGroup(program, args, { cwd: '/', env: readEnvironment() });
+  const timer = setTimeout(() => void group.end({ graceMs: 0 }), MAX_MS);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  group.stdout.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > MAX_BYTES) void group.end({ graceMs: 0 });
+    else chunks.push(chunk);
+  });
+  group.stderr.resume();
+  try {
+    const read = new Promise((done) => group.stdout.once('close', done));
+    await group.started;
+    const { code } = await group.exited;
+    await read;
+    return code === 0 && length <= MAX_BYTES ? Buffer.concat(chunks) : Buffer.alloc(0);
+  } catch {
+    // The program is missing or can't be run: the caller tries the next one, and names them all.
+    return null;
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -7,16 +7,14 @@ import {
   TUI_KEYBINDINGS,
   type AutocompleteProvider,
   type Component,
-  type Keybinding,
+  type Focusable,
   type KeyId,
   type Terminal,
-  type TuiMouseEvent,
-  type TuiMouseEventResult,
 } from '@earendil-works/pi-tui';
 import { pauseClockDuring } from '../../../base/clock.ts';
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import { printText } from '../../../sys/print.ts';
-import type { Action, Bindings } from '../model/key-bindings.ts';
+import type { Bindings } from '../model/key-bindings.ts';
 import { keyFromText } from '../model/key-names.ts';
 import type { Pen } from '../view/pen.ts';
 import { TerminalReports, type Background } from './terminal-replies.ts';
@@ -58,12 +56,13 @@ const SUSPENDED_WITHIN_MS = 100;
 
 /**
  * The adapter to the library that draws: a full screen of which only the changed lines are written, and an editor.
- * The rest of Muster does not depend on that library.
+ * No other file uses these two.
  */
 export class Screen {
   readonly editor: Editor;
   private readonly tui: TuiAltScreen;
-  private readonly reports: TerminalReports;
+  /** Reads what the terminal says about itself. */
+  readonly reports: TerminalReports;
   private hasStopped = false;
 
   constructor(terminal: Terminal, options: ScreenOptions) {
@@ -77,15 +76,14 @@ export class Screen {
     this.editor.onSubmit = options.onSubmit;
     this.editor.onChange = options.onTyped;
     this.editor.setAutocompleteProvider(completions);
-    const root = new Root(this.editor, options, () => terminal.rows);
+    const root = createRoot(this.editor, options, terminal);
     this.tui.addChild(root);
     this.tui.setFocus(root);
     this.tui.addInputListener((data) => {
       if (data.startsWith(PASTE_START)) {
         const end = data.endsWith(PASTE_END) ? -PASTE_END.length : undefined;
-        return {
-          data: `${PASTE_START}${onPaste(data.slice(PASTE_START.length, end))}${PASTE_END}`,
-        };
+        const pasted = onPaste(data.slice(PASTE_START.length, end));
+        return { data: `${PASTE_START}${pasted}${PASTE_END}` };
       }
       const key = parseKey(data);
       if (key === undefined || !onKey(key)) return { data: withoutControls(data) };
@@ -136,21 +134,6 @@ export class Screen {
     this.tui.requestRender(true);
   }
 
-  /** Asks the terminal how bright its background is, without waiting for the reply. */
-  askBackground(): void {
-    this.reports.askBackground();
-  }
-
-  /** Whether the user looks at the terminal; null if the terminal does not say. */
-  get isFocused(): boolean | null {
-    return this.reports.isFocused;
-  }
-
-  /** Sends a control sequence to the terminal itself. */
-  call(sequence: string): void {
-    if (sequence !== '') this.reports.terminal.write(sequence);
-  }
-
   /** Gives the terminal back as it was, with nothing of the screen left on it. */
   async stop(): Promise<void> {
     this.hasStopped = true;
@@ -176,50 +159,28 @@ function awaitForeground(): void {
   stdin.setRawMode(false);
 }
 
-/** The one component on the screen. The keys that it does not take go to the editor. */
-class Root implements Component {
-  private isFocused = false;
-  private readonly editor: Editor;
-  private readonly options: Pick<ScreenOptions, 'draw' | 'onWheel'>;
-  private readonly height: () => number;
-
-  constructor(
-    editor: Editor,
-    options: Pick<ScreenOptions, 'draw' | 'onWheel'>,
-    height: () => number,
-  ) {
-    this.editor = editor;
-    this.options = options;
-    this.height = height;
-  }
-
-  get focused(): boolean {
-    return this.isFocused;
-  }
-
-  set focused(value: boolean) {
-    this.isFocused = value;
-    this.editor.focused = value;
-  }
-
-  render(width: number): string[] {
-    const editor = this.editor.render(width);
-    return [...this.options.draw({ width, height: this.height(), editor })];
-  }
-
-  handleInput(data: string): void {
-    this.editor.handleInput(data);
-  }
-
-  handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
-    if (event.type !== 'wheel') return undefined;
-    this.options.onWheel(event.wheelDelta ?? 0);
-    return { handled: true };
-  }
-
-  invalidate(): void {
-    this.editor.invalidate();
-  }
+/** Makes the one component on the screen. The keys that it does not take go to the editor. */
+function createRoot(
+  editor: Editor,
+  { draw, onWheel }: Pick<ScreenOptions, 'draw' | 'onWheel'>,
+  terminal: Terminal,
+): Component & Focusable {
+  return {
+    get focused() {
+      return editor.focused;
+    },
+    set focused(value) {
+      editor.focused = value;
+    },
+    render: (width) => [...draw({ width, height: terminal.rows, editor: editor.render(width) })],
+    handleInput: (data) => editor.handleInput(data),
+    handleMouse(event) {
+      if (event.type !== 'wheel') return undefined;
+      onWheel(event.wheelDelta ?? 0);
+      return { handled: true };
+    },
+    invalidate: () => editor.invalidate(),
+  };
 }
 
 /** Removes characters that are no key and control a terminal; the editor would show them as they are. */
@@ -242,47 +203,14 @@ export function pastedText(sent: string): string {
   return sanitizeForTerminal(decoded.replaceAll(/\r\n?/g, '\n'), 'prose');
 }
 
-/** The library's names of what its editor does, and the actions of our key bindings. */
-const EDITOR_ACTIONS: Readonly<Partial<Record<Keybinding, Action>>> = {
-  'tui.input.submit': 'send',
-  'tui.input.newLine': 'new-line',
-  'tui.input.tab': 'complete',
-  'tui.editor.cursorUp': 'cursor-up',
-  'tui.editor.cursorDown': 'cursor-down',
-  'tui.editor.cursorLeft': 'cursor-left',
-  'tui.editor.cursorRight': 'cursor-right',
-  'tui.editor.cursorWordLeft': 'word-left',
-  'tui.editor.cursorWordRight': 'word-right',
-  'tui.editor.cursorLineStart': 'line-start',
-  'tui.editor.cursorLineEnd': 'line-end',
-  'tui.editor.jumpForward': 'jump-forward',
-  'tui.editor.jumpBackward': 'jump-backward',
-  'tui.editor.deleteCharBackward': 'delete-back',
-  'tui.editor.deleteCharForward': 'delete-forward',
-  'tui.editor.deleteWordBackward': 'delete-word-back',
-  'tui.editor.deleteWordForward': 'delete-word-forward',
-  'tui.editor.deleteToLineStart': 'delete-to-start',
-  'tui.editor.deleteToLineEnd': 'delete-to-end',
-  'tui.editor.yank': 'yank',
-  'tui.editor.yankPop': 'yank-pop',
-  'tui.editor.undo': 'undo-typing',
-  'tui.editor.historyPrevious': 'history-previous',
-  'tui.editor.historyNext': 'history-next',
-  'tui.select.up': 'completion-up',
-  'tui.select.down': 'completion-down',
-  'tui.select.confirm': 'completion-take',
-  'tui.select.cancel': 'completion-close',
-};
-
 /** Removes the library's own keys for scrolling and searching, and gives its editor the keys of our bindings. */
 function takeKeysFromLibrary(bindings: Bindings): void {
   const removed = Object.keys(TUI_KEYBINDINGS)
     .filter((name) => name.startsWith('tui.altScreen.'))
     .map((name) => [name, []]);
-  const own = Object.entries(EDITOR_ACTIONS).map(([name, action]) => [
-    name,
-    bindings[action].keys.filter(isKeyId),
-  ]);
+  const own = Object.values(bindings).flatMap(({ editorAction, keys }) =>
+    editorAction === undefined ? [] : [[editorAction, keys.filter(isKeyId)]],
+  );
   setKeybindings(new KeybindingsManager(TUI_KEYBINDINGS, Object.fromEntries([...removed, ...own])));
 }
 

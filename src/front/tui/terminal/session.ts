@@ -1,13 +1,15 @@
+import type { NoticeLevel } from '../../../protocol/events/event.ts';
 import { initialAppState, type AppState } from '../model/app-state.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import { userBindings } from '../model/user-bindings.ts';
-import type { DrawingTools } from '../view/line-cache.ts';
-import type { UpdateContext } from '../update/action-handler.ts';
+import type { Pen } from '../view/pen.ts';
+import type { UpdateContext } from '../update/step.ts';
 import type { UiMessage } from '../update/message.ts';
 import { update } from '../update/update.ts';
 import { ConversationRunner, type ConversationPort } from './conversation-runner.ts';
 import { EffectRunner, type Surface } from './effect-runner.ts';
 import { MessageSender } from './message-sender.ts';
+import type { AttentionMethod } from './notification.ts';
 import { PastedImages } from './pasted-images.ts';
 import { ShellCommands } from './shell-commands.ts';
 import type { CommandOutput } from '../../../api/session/contract.ts';
@@ -24,9 +26,17 @@ export interface SessionOptions {
   readonly now: () => number;
 }
 
+/** The options of a session and of the screen or the lines that show it. */
+export interface InterfaceOptions extends SessionOptions {
+  /** How a user who looks elsewhere is called. */
+  readonly attention: AttentionMethod;
+  /** Called when the user wants to leave. */
+  readonly onLeave: () => void;
+}
+
 /** The surface that shows a session, with the calls that only a session makes. */
 interface SessionSurface extends Surface {
-  insertIntoEditor(text: string): void;
+  insertIntoEditor?(text: string): void;
   /** Called after each message. */
   changed(message: UiMessage): void;
   /** Called with the full output of one of the user's shell commands. */
@@ -52,56 +62,31 @@ export class UiSession {
   constructor(
     { library, agent, watched, notices, now }: SessionOptions,
     surface: SessionSurface,
-    { tools, kind }: { readonly tools: DrawingTools; readonly kind: AppState['surface'] },
+    { pen, kind }: { readonly pen: Pen; readonly kind: AppState['surface'] },
   ) {
     this.surface = surface;
-    this.context = { library, tools, now, bindings: userBindings(library.keyBindings) };
+    this.context = { library, pen, now, bindings: userBindings(library.keyBindings) };
     const { dispatch } = this;
-    const hint = (text: string) => dispatch({ type: 'hint', text });
     this.conversation =
       watched ??
-      new ConversationRunner(library, {
-        agent,
-        chosenMode: () => this.state.chosenMode,
-        onModeTaken: (mode) => dispatch({ type: 'mode-taken', mode }),
-        onEvent: (event, task) => dispatch({ type: 'task-event', event, task }),
-        onNote: (level, text) => dispatch({ type: 'note', level, text }),
-        onChange: () => this.reportConversation(),
-        onIdle: () => dispatch({ type: 'conversation-idle' }),
-      });
+      new ConversationRunner(library, { agent, dispatch, chosenMode: () => this.state.chosenMode });
     const { cwd } = library;
     this.images = new PastedImages({
       cwd,
       lookAtImage: (bytes) => library.lookAtImage(bytes, this.conversation.id),
-      insert: (text) => surface.insertIntoEditor(text),
-      hint,
+      insert: (text) => surface.insertIntoEditor?.(text),
+      dispatch,
     });
     this.shell = new ShellCommands({
       cwd,
-      onOutput: (key, change) => dispatch({ type: 'shell-output', key, change }),
+      dispatch,
       onEnded: (output) => surface.shellEnded?.(output),
-      onHint: hint,
-    });
-    const sender = new MessageSender({
-      library,
-      agent,
-      shell: this.shell,
-      images: this.images,
-      onWarning: (text) => dispatch({ type: 'note', level: 'warning', text }),
-      onChange: () =>
-        dispatch({ type: 'conversation-changed', status: { isSending: sender.isSending } }),
     });
     const { conversation, shell, images } = this;
-    this.effects = new EffectRunner({
-      library,
-      conversation,
-      sender,
-      shell,
-      images,
-      surface,
-      state: () => this.state,
-      dispatch,
-    });
+    const sender = new MessageSender({ library, agent, shell, images, dispatch });
+    const state = () => this.state;
+    const parts = { library, conversation, sender, shell, images, surface };
+    this.effects = new EffectRunner({ ...parts, state, dispatch });
     const { id, isAtWork, isWatched } = conversation;
     const status = { id, isAtWork, isWatched, isSending: false };
     this.current = initialAppState({ conversation: status, notices, surface: kind });
@@ -129,6 +114,11 @@ export class UiSession {
     }
   };
 
+  /** Adds a note that belongs to no event. */
+  note(level: NoticeLevel, text: string): void {
+    this.dispatch({ type: 'note', level, text });
+  }
+
   /** Shows an earlier conversation by its full id. The next message continues it. Throws if its log can't be read. */
   open(id: string): void {
     this.effects.loadConversation(id);
@@ -144,10 +134,5 @@ export class UiSession {
   stopNow(): void {
     this.stopSignals();
     this.shell.kill();
-  }
-
-  private reportConversation(): void {
-    const { id, isAtWork } = this.conversation;
-    this.dispatch({ type: 'conversation-changed', status: { id, isAtWork } });
   }
 }

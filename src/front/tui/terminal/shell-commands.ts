@@ -1,7 +1,11 @@
-import { plural } from '../../../base/text.ts';
-import type { ShellEntry } from '../model/entry.ts';
-import type { ShellProcess } from './shell-process.ts';
+import { plural, formatDuration } from '../../../base/text.ts';
+import type { UiMessage } from '../update/message.ts';
 import type { CommandOutput } from '../../../api/session/contract.ts';
+import { isAbsolute } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import { errorMessage } from '../../../base/errors.ts';
+import { readEnvironment } from '../../../sys/env.ts';
+import { spawnProcessGroup } from '../../../sys/processes/process-group.ts';
 
 /** The output that the screen shows; the message gets more of it. */
 const SHOWN_CHARACTERS = 4_096;
@@ -12,19 +16,15 @@ const SHOW_MS = 60;
 
 interface ShellOptions {
   readonly cwd: string;
-  readonly onOutput: (
-    key: number,
-    change: Pick<ShellEntry, 'output' | 'outputLines' | 'outcome'>,
-  ) => void;
+  readonly dispatch: (message: UiMessage) => void;
+  /** Called with the full output of a command. */
   readonly onEnded: (output: CommandOutput) => void;
-  readonly onHint: (text: string) => void;
 }
 
 /** Runs the user's own shell commands, one at a time. Their outputs wait for the next message. */
 export class ShellCommands {
   private readonly options: ShellOptions;
   private running: ShellProcess | null = null;
-  private isStopped = false;
   private waiting: readonly CommandOutput[] = [];
   private isShowing = false;
 
@@ -37,28 +37,21 @@ export class ShellCommands {
     command: string,
     { key, isShared }: { readonly key: number; readonly isShared: boolean },
   ): Promise<void> {
-    const { cwd, onOutput, onEnded } = this.options;
-    this.isStopped = false;
-    const { startShellProcess } = await import('./shell-process.ts');
-    const show = (outcome: string | null) =>
-      onOutput(key, {
-        output: running.output.lastOf(SHOWN_CHARACTERS),
-        outputLines: running.output.lines,
-        outcome,
-      });
-    const running = startShellProcess(command, {
-      cwd,
-      onOutput: () => {
-        if (this.isShowing) return;
-        this.isShowing = true;
-        setTimeout(() => {
-          this.isShowing = false;
-          if (this.running === running) show(null);
-        }, SHOW_MS).unref();
-      },
+    const { cwd, dispatch, onEnded } = this.options;
+    const show = (outcome: string | null) => {
+      const output = running.output.lastOf(SHOWN_CHARACTERS);
+      const change = { output, outputLines: running.output.lines, outcome };
+      dispatch({ type: 'shell-output', key, change });
+    };
+    const running: ShellProcess = startShellProcess(command, cwd, () => {
+      if (this.isShowing) return;
+      this.isShowing = true;
+      setTimeout(() => {
+        this.isShowing = false;
+        if (this.running === running) show(null);
+      }, SHOW_MS).unref();
     });
     this.running = running;
-    if (this.isStopped) void running.end();
     const outcome = await running.ended;
     this.running = null;
     show(outcome);
@@ -69,7 +62,6 @@ export class ShellCommands {
 
   /** Asks the running command to end, and kills it if it does not within 2 s. */
   async stop(): Promise<void> {
-    this.isStopped = true;
     await this.running?.end();
   }
 
@@ -90,8 +82,110 @@ export class ShellCommands {
     this.waiting = all.slice(-MAX_WAITING);
     const dropped = all.length - this.waiting.length;
     if (dropped === 0) return;
-    this.options.onHint(
-      `${plural(dropped, 'earlier output')} not attached: a message takes at most ${MAX_WAITING}`,
-    );
+    const text = `${plural(dropped, 'earlier output')} not attached: a message takes at most ${MAX_WAITING}`;
+    this.options.dispatch({ type: 'hint', text });
+  }
+}
+
+/** The time from asking a command to end to killing it. */
+const GRACE_MS = 2_000;
+
+/** A running shell command of the user's. */
+type ShellProcess = ReturnType<typeof startShellProcess>;
+
+/** Starts a command in the user's own shell with their full environment, since it is they who run it. */
+function startShellProcess(command: string, cwd: string, onOutput: () => void) {
+  const environment = readEnvironment();
+  const shell = environment['SHELL'] ?? '';
+  const output = new OutputBuffer();
+  const startedAt = performance.now();
+  const group = spawnProcessGroup(isAbsolute(shell) ? shell : '/bin/sh', ['-c', command], {
+    cwd,
+    env: environment,
+  });
+  for (const stream of [group.stdout, group.stderr]) {
+    stream.on('data', (bytes: Buffer) => {
+      output.add(bytes);
+      onOutput();
+    });
+  }
+  let isStopped = false;
+  const outcome = async () => {
+    try {
+      const { code, signal } = await group.exited;
+      // Processes that it left in the background would keep its pipes open, and end with it.
+      await group.end({ graceMs: GRACE_MS });
+      output.end();
+      const exit = code === null ? `ended by ${signal ?? 'a signal'}` : `exit code ${code}`;
+      const by = isStopped ? 'stopped by the user, ' : '';
+      return `${by}${exit}, ${formatDuration(Math.round(performance.now() - startedAt))}`;
+    } catch (thrown) {
+      return `not started: ${errorMessage(thrown)}`;
+    }
+  };
+  return {
+    output,
+    /** Resolves to the outcome, such as "exit code 0". Never rejects. */
+    ended: outcome(),
+    /** Ends the command and everything that it started. What does not end is killed after `graceMs`; with 0 at once. */
+    async end(graceMs = GRACE_MS) {
+      isStopped = true;
+      await group.end({ graceMs });
+    },
+  };
+}
+
+/** The number of characters that are kept from the start and from the end of an output. */
+const MAX_HEAD = 1024 * 1024;
+const MAX_TAIL = 3 * 1024 * 1024;
+
+/** The output of a command. Of a very long one, the start and the end are kept. */
+export class OutputBuffer {
+  private readonly decoder = new StringDecoder('utf8');
+  private head = '';
+  private tail = '';
+  private dropped = 0;
+  private lineEnds = 0;
+
+  add(bytes: Buffer): void {
+    this.append(this.decoder.write(bytes));
+  }
+
+  /** Adds what is left of an incomplete character. */
+  end(): void {
+    this.append(this.decoder.end());
+  }
+
+  /** The number of lines so far. */
+  get lines(): number {
+    const last = this.tail === '' ? this.head : this.tail;
+    return this.lineEnds + (last === '' || last.endsWith('\n') ? 0 : 1);
+  }
+
+  /** Everything that is kept, with a note where something was left out. */
+  get text(): string {
+    if (this.dropped === 0) return this.head + this.tail;
+    const limit = MAX_HEAD + MAX_TAIL;
+    return `${this.head}\n[… ${this.dropped} characters left out: the limit kept_characters = ${limit} …]\n${this.tail}`;
+  }
+
+  /** The last characters, from the start of a line if possible. */
+  lastOf(characters: number): string {
+    const end = (this.head.slice(-characters) + this.tail.slice(-characters)).slice(-characters);
+    const cut = end.indexOf('\n') + 1;
+    return end.length < characters || cut === end.length ? end : end.slice(cut);
+  }
+
+  private append(text: string): void {
+    this.lineEnds += text.split('\n').length - 1;
+    const room = MAX_HEAD - this.head.length;
+    this.head += text.slice(0, room);
+    if (text.length <= room) return;
+    this.tail += text.slice(Math.max(0, room));
+    const extra = this.tail.length - MAX_TAIL;
+    // Cut only now and then, because each cut copies the rest.
+    if (extra < MAX_TAIL / 4) return;
+    this.tail = this.tail.slice(extra);
+    this.dropped += extra;
   }
 }

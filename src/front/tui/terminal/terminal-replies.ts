@@ -63,12 +63,9 @@ export class TerminalReplies {
 
   private begin(data: string): TerminalInput {
     if (ANSWER.test(data)) return this.answered(data);
-    if (this.awaits && BEGINNING.test(data)) return this.hold(data, data);
+    const isAwaited = this.askedAt !== null && this.now() - this.askedAt < PATIENCE_MS;
+    if (isAwaited && BEGINNING.test(data)) return this.hold(data, data);
     return { keys: STRING.test(data) ? [] : [data], background: null };
-  }
-
-  private get awaits(): boolean {
-    return this.askedAt !== null && this.now() - this.askedAt < PATIENCE_MS;
   }
 
   private hold(data: string, whole: string): TerminalInput {
@@ -133,12 +130,13 @@ export class TerminalReports {
   /** The terminal, whose input comes without its reports. */
   readonly terminal: Terminal;
   private readonly replies = new TerminalReplies(() => performance.now());
-  private hasFocus: boolean | null = null;
+  /** Whether the user looks at the terminal; null if the terminal has not said so. */
+  isFocused: boolean | null = null;
 
   constructor(device: Terminal, onBackground: (background: Background) => void) {
     const start: Terminal['start'] = (onInput, onResize) =>
       device.start((data) => {
-        if (data === FOCUS_IN || data === FOCUS_OUT) this.hasFocus = data === FOCUS_IN;
+        if (data === FOCUS_IN || data === FOCUS_OUT) this.isFocused = data === FOCUS_IN;
         const { keys, background } = this.replies.read(data);
         if (background !== null) onBackground(background);
         for (const key of keys) onInput(key);
@@ -150,11 +148,6 @@ export class TerminalReports {
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
-  }
-
-  /** Whether the user looks at the terminal; null if the terminal has not said so. */
-  get isFocused(): boolean | null {
-    return this.hasFocus;
   }
 
   /** Asks for the background without waiting for the reply. */

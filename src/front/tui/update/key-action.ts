@@ -1,41 +1,29 @@
-import type { AppState } from '../model/app-state.ts';
-import { ACTIONS, type Action, type Bindings, type KeyScope } from '../model/key-bindings.ts';
+import type { AppState, Focus } from '../model/app-state.ts';
+import { ACTIONS, type Action, type Bindings } from '../model/key-bindings.ts';
 
 /** Everything that decides the meaning of a key. */
-export interface KeyContext {
-  readonly focus: Exclude<KeyScope, 'anywhere' | 'completion'>;
-  readonly isEditorEmpty: boolean;
-  /** Whether the editor offers completions, which Esc closes. */
-  readonly isCompleting: boolean;
-  /** Whether the editor holds an answer or a reason, and not a message. */
-  readonly isAnswering: boolean;
-  /** Whether a task is open, and not the conversation. */
-  readonly isTaskOpen: boolean;
-  /** Whether the task in view is at work. */
-  readonly isAtWork: boolean;
-  readonly hasQuestion: boolean;
-}
+export type KeyContext = ReturnType<typeof keyContext>;
 
 /** An action; `editor` if the editor handles the key; `nothing` if it has no meaning here. */
 export type KeyMeaning = Action | 'editor' | 'nothing';
 
 /** The part of the screen that gets the keys. */
-export function keyFocus({ focus, writing }: AppState): KeyContext['focus'] {
+export function keyFocus({ focus, writing }: AppState): Focus | 'search' {
   return writing.kind === 'search' ? 'search' : focus;
 }
 
-export function keyContext(
-  state: AppState,
-  { isCompleting }: { readonly isCompleting: boolean },
-): KeyContext {
+/** Collects what decides the meaning of a key. `isCompleting`: the editor offers completions, which Esc closes. */
+export function keyContext(state: AppState, isCompleting: boolean) {
   const { tree, writing, openTask } = state;
   const task = openTask ?? tree.root;
   return {
     focus: keyFocus(state),
     isEditorEmpty: state.typed === '',
     isCompleting,
+    // The editor holds an answer or a reason, and not a message.
     isAnswering: writing.kind !== 'message',
     isTaskOpen: openTask !== null,
+    // Whether the task in view is at work.
     isAtWork: task !== null && tree.rows.get(task)?.endedAt === null,
     hasQuestion: tree.questions.size > 0,
   };
@@ -54,8 +42,8 @@ export function keyAction(key: string, context: KeyContext, bindings: Bindings):
 }
 
 function isMeant(action: Action, key: string, context: KeyContext, bindings: Bindings): boolean {
-  const { keys, scope, needsEmptyEditor, isEditors } = bindings[action];
-  if (isEditors === true || !keys.includes(key)) return false;
+  const { keys, scope, needsEmptyEditor, editorAction } = bindings[action];
+  if (editorAction !== undefined || !keys.includes(key)) return false;
   if (scope !== 'anywhere' && scope !== context.focus) return false;
   if (needsEmptyEditor === true && !context.isEditorEmpty) return false;
   if (action === 'focus-question') return context.hasQuestion && !context.isAnswering;

@@ -1,11 +1,11 @@
 import type { QuestionAnswer, RewindPlan, SandboxState, TaskSignal } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { ConversationStatus, LastPrompt, TerminalSize } from '../model/app-state.ts';
-import type { ShellEntry } from '../model/entry.ts';
+import type { ShellChange } from '../model/entry.ts';
 import type { SearchMatch } from '../model/entry-search.ts';
 import type { Earlier, Transcript } from '../model/transcript.ts';
 import type { KeyMeaning } from './key-action.ts';
-import type { TaskEvent } from '../../../protocol/events/event.ts';
+import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 
 /** A step to the next match or entry (1), or to the previous one (-1). */
@@ -48,7 +48,7 @@ interface MessageFields {
   'task-opened': { task: string; transcript: Transcript };
 
   hint: { text: string };
-  note: { level: 'info' | 'warning' | 'error'; text: string };
+  note: { level: NoticeLevel; text: string };
   /** Another process did not do what it was asked for. */
   'request-failed': { text: string };
   page: { title: string; lines: readonly string[] };
@@ -73,10 +73,7 @@ interface MessageFields {
   rewound: { files: number; skipped: readonly string[]; prompt: LastPrompt | null };
 
   'sandbox-checked': { sandbox: SandboxState };
-  'shell-output': {
-    key: number;
-    change: Pick<ShellEntry, 'output' | 'outputLines' | 'outcome'>;
-  };
+  'shell-output': { key: number; change: ShellChange };
 }
 
 /** The union of the rows of a table, each with its key as `type`. */

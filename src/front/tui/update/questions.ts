@@ -1,10 +1,18 @@
 import type { QuestionAnswer } from '../../../api/index.ts';
 import type { AppState, Writing } from '../model/app-state.ts';
 import { frameLayout } from '../view/frame.ts';
-import type { ActionHandlers, UpdateContext } from './action-handler.ts';
-import { editTree } from './edit-tree.ts';
-import { andThen, hint, next, setEditorText, type Update } from './effect.ts';
-import { focusedQuestion, leaveQuestion } from './focus.ts';
+import {
+  type ActionHandlers,
+  type UpdateContext,
+  andThen,
+  hint,
+  next,
+  setEditorText,
+  type Update,
+  editTree,
+  focusedQuestion,
+  leaveQuestion,
+} from './step.ts';
 import { answerRewind } from './rewind.ts';
 
 type WithoutQuestion = Omit<QuestionAnswer, 'question'>;
@@ -62,16 +70,9 @@ export function submitAnswer(state: AppState, text: string): Update {
 }
 
 function typedAnswer(kind: 'reason' | 'answer' | 'plan', text: string): WithoutQuestion {
-  switch (kind) {
-    case 'reason':
-      return text.trim() === '' ? { text: 'no' } : { text: 'no', reason: text };
-    case 'plan':
-      return { text: 'yes', plan: text };
-    case 'answer':
-      return { text };
-    default:
-      return kind satisfies never;
-  }
+  if (kind === 'plan') return { text: 'yes', plan: text };
+  if (kind === 'answer') return { text };
+  return text.trim() === '' ? { text: 'no' } : { text: 'no', reason: text };
 }
 
 /** An answer that comes late must not take the focus from another question. */

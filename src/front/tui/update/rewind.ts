@@ -1,12 +1,20 @@
 import { plural } from '../../../base/text.ts';
 import type { AppState } from '../model/app-state.ts';
-import { emptyMain, forgetTree } from '../model/task-tree.ts';
-import { hasWork } from '../model/tree-rows.ts';
-import type { UpdateContext } from './action-handler.ts';
-import { addNote, editTree } from './edit-tree.ts';
-import { andThen, hint, next, setEditorText, type UiEffect, type Update } from './effect.ts';
+import { emptyTree, hasWork } from '../model/task-tree.ts';
+import {
+  type UpdateContext,
+  andThen,
+  hint,
+  next,
+  setEditorText,
+  type UiEffect,
+  type Update,
+  addNote,
+  editTree,
+  askConfirmation,
+  dispatchNote,
+} from './step.ts';
 import type { UiMessage } from './message.ts';
-import { askConfirmation } from './focus.ts';
 import { closeTask } from './tasks.ts';
 import { rewindLines } from '../../../report/rewind-lines.ts';
 
@@ -55,31 +63,24 @@ export function showRewound(state: AppState, { files, skipped, prompt }: Rewound
   const isEmpty = prompt?.before === null;
   const again = prompt === null ? '' : '; /redo reverts that';
   const notes = [
-    note('info', `${plural(files, 'file')} put back${again}`),
-    ...skipped.map((each) => note('warning', `not ${each}`)),
+    dispatchNote('info', `${plural(files, 'file')} put back${again}`),
+    ...skipped.map((each) => dispatchNote('warning', `not ${each}`)),
   ];
   const restart: readonly UiEffect[] = isEmpty ? [{ type: 'start-new-conversation' }] : [];
   if (state.surface === 'lines') {
     // Lines that were written stay, so that the conversation is not shown again.
-    const taken = prompt === null ? [] : [note('info', `taken back: ${prompt.text}`)];
+    const taken = prompt === null ? [] : [dispatchNote('info', `taken back: ${prompt.text}`)];
     return next(state, ...restart, ...taken, ...notes);
   }
   const reload: readonly UiEffect[] =
     isEmpty || id === null ? restart : [{ type: 'load-conversation', id }];
   return andThen(closeTask(state), (closed) => {
-    const emptied = editTree(closed, (tree) => {
-      forgetTree(tree);
-      emptyMain(tree);
-    });
+    const emptied = editTree(closed, emptyTree);
     const hasDraft = emptied.typed !== '';
     const restored =
       prompt === null || hasDraft ? next(emptied) : setEditorText(emptied, prompt.text);
     return andThen(restored, (shown) => next(shown, ...reload, ...notes));
   });
-}
-
-function note(level: 'info' | 'warning', text: string): UiEffect {
-  return { type: 'dispatch', message: { type: 'note', level, text } };
 }
 
 /** Goes on if there is a conversation and nothing of it is at work; says otherwise why not. */

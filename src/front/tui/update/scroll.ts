@@ -1,5 +1,6 @@
-import { transcriptInView, type AppState } from '../model/app-state.ts';
-import { gapCount, olderCount } from '../model/earlier-entries.ts';
+import { transcriptInView, type Anchor, type AppState } from '../model/app-state.ts';
+import { gapCount, loadedEntries, olderCount } from '../model/earlier-entries.ts';
+import type { Transcript } from '../model/transcript.ts';
 import { isFoldable } from '../view/entry-lines.ts';
 import { frameLayout, partsInView } from '../view/frame.ts';
 import {
@@ -10,10 +11,16 @@ import {
   viewAt,
   type Parts,
 } from '../view/viewport.ts';
-import type { ActionHandlers, UpdateContext } from './action-handler.ts';
-import { hint, next, andThen, type Update } from './effect.ts';
+import {
+  type ActionHandlers,
+  type UpdateContext,
+  hint,
+  next,
+  andThen,
+  type Update,
+  leaveQuestion,
+} from './step.ts';
 import type { BrowseMessage } from './message.ts';
-import { leaveQuestion } from './focus.ts';
 
 /** Keys that scroll the conversation and unfold its entries. */
 export const SCROLL_ACTIONS = {
@@ -53,7 +60,7 @@ export function scroll(
   const reading = readAhead(state, lines, message, context);
   if (reading !== null) return reading;
   const { parts, height } = drawnConversation(state, context);
-  const anchor = anchorAfterScroll(parts, state.anchor, { by: lines, height });
+  const anchor = anchorAfterScroll(parts, state.anchor, lines, height);
   return next(anchor === null ? followEnd(state) : { ...state, anchor });
 }
 
@@ -66,10 +73,7 @@ export function followEnd(state: AppState): AppState {
 }
 
 /** The state with other entries read back from the log of the transcript in view. */
-export function withEarlierEntries(
-  state: AppState,
-  earlier: ReturnType<typeof transcriptInView>['earlier'],
-): AppState {
+export function withEarlierEntries(state: AppState, earlier: Transcript['earlier']): AppState {
   const transcript = transcriptInView(state);
   if (transcript.earlier === earlier) return state;
   const changed = { ...transcript, earlier };
@@ -120,13 +124,9 @@ function selectEntry(state: AppState, key: number, context: UpdateContext): AppS
 }
 
 /** Scrolls no further than is needed to show a line. */
-export function scrollToLine(
-  state: AppState,
-  to: NonNullable<AppState['anchor']>,
-  context: UpdateContext,
-): AppState {
+export function scrollToLine(state: AppState, to: Anchor, context: UpdateContext): AppState {
   const { parts, height } = drawnConversation(state, context);
-  return { ...state, anchor: anchorShowing(parts, state.anchor, { to, height }) };
+  return { ...state, anchor: anchorShowing(parts, state.anchor, to, height) };
 }
 
 export function leaveEntries(state: AppState): AppState {
@@ -140,8 +140,9 @@ export function toggleEntry(state: AppState, key: number): AppState {
 }
 
 function foldableKeys(state: AppState): readonly number[] {
-  const { earlier, entries } = transcriptInView(state);
-  return [...(earlier?.entries ?? []), ...entries].filter(isFoldable).map(({ key }) => key);
+  return loadedEntries(transcriptInView(state))
+    .filter(isFoldable)
+    .map(({ key }) => key);
 }
 
 /** Reads the entries that come into view next from the log, and then repeats the request; null if all are loaded. */

@@ -1,12 +1,19 @@
-import { transcriptInView, type AppState } from '../model/app-state.ts';
+import { loadedEntries } from '../model/earlier-entries.ts';
+import { transcriptInView, type Anchor, type AppState } from '../model/app-state.ts';
 import { searchLoaded, searchPattern, type SearchMatch } from '../model/entry-search.ts';
 import { isUnfolded } from '../view/conversation-parts.ts';
 import { matchedLines } from '../view/search-marks.ts';
 import { visibleRange, linesOf } from '../view/viewport.ts';
-import type { ActionHandlers, UpdateContext } from './action-handler.ts';
-import { andThen, next, setEditorText, type Update } from './effect.ts';
+import {
+  type ActionHandlers,
+  type UpdateContext,
+  andThen,
+  next,
+  setEditorText,
+  type Update,
+  leaveQuestion,
+} from './step.ts';
 import type { Direction } from './message.ts';
-import { leaveQuestion } from './focus.ts';
 import { scrollToLine, drawnConversation, toggleEntry } from './scroll.ts';
 
 export const SEARCH_ACTIONS = {
@@ -60,20 +67,13 @@ export function stepSearch(state: AppState, by: Direction, context: UpdateContex
   const from = current?.key ?? (sight === null ? -1 : parts.part(sight.first).key - by / 4);
   const match = nextMatch(matches, from, by);
   if (match === undefined) return next(searched);
-  const { earlier, entries } = transcript;
-  const isLoaded = [...(earlier?.entries ?? []), ...entries].some(
-    (entry) => entry.key === match.key,
-  );
+  const isLoaded = loadedEntries(transcript).some(({ key }) => key === match.key);
   if (isLoaded) return next(goToMatch(searched, match.key, by, context));
   const after = { type: 'go-to-match', key: match.key, by } as const;
   return next(searched, { type: 'read-entries', transcript, key: match.key, next: after });
 }
 
-function nextMatch(
-  matches: readonly SearchMatch[],
-  from: number,
-  by: Direction,
-): SearchMatch | undefined {
+function nextMatch(matches: readonly SearchMatch[], from: number, by: Direction) {
   return by > 0
     ? (matches.find(({ key }) => key > from) ?? matches[0])
     : (matches.findLast(({ key }) => key < from) ?? matches.at(-1));
@@ -95,11 +95,7 @@ export function goToMatch(
   return showMatch(unfolded, { key, line: (by > 0 ? lines[0] : lines.at(-1)) ?? 0 }, context);
 }
 
-function showMatch(
-  state: AppState,
-  current: NonNullable<AppState['anchor']>,
-  context: UpdateContext,
-): AppState {
+function showMatch(state: AppState, current: Anchor, context: UpdateContext): AppState {
   const { search } = state;
   if (search === null) return state;
   return scrollToLine({ ...state, search: { ...search, current } }, current, context);

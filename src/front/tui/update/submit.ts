@@ -1,10 +1,8 @@
 import type { AppState } from '../model/app-state.ts';
 import { isCutOff } from '../model/task-tree.ts';
-import type { UpdateContext } from './action-handler.ts';
+import { type UpdateContext, andThen, hint, next, type Update, appendEntry } from './step.ts';
 import { COMMANDS } from './commands/command-table.ts';
 import { showPage, unknownCommandPage } from './commands/pages.ts';
-import { appendEntry } from './edit-tree.ts';
-import { andThen, hint, next, type Update } from './effect.ts';
 import { submitAnswer } from './questions.ts';
 import { closeTask } from './tasks.ts';
 

@@ -1,13 +1,18 @@
 import { plural } from '../../../base/text.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
 import type { AppState } from '../model/app-state.ts';
-import { rootRow, type TaskTree } from '../model/task-tree.ts';
+import { rootRow, type TaskTree, treeRows } from '../model/task-tree.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
-import { treeRows } from '../model/tree-rows.ts';
-import type { Transcript } from '../model/transcript.ts';
-import type { ActionHandlers, UpdateContext } from './action-handler.ts';
-import { andThen, hint, next, setEditorText, type Update } from './effect.ts';
-import { leaveQuestion } from './focus.ts';
+import {
+  type ActionHandlers,
+  type UpdateContext,
+  andThen,
+  hint,
+  next,
+  setEditorText,
+  type Update,
+  leaveQuestion,
+} from './step.ts';
 import { followEnd, leaveEntries } from './scroll.ts';
 import { endSearch } from './search.ts';
 
@@ -55,10 +60,6 @@ function openChosenTask(state: AppState): Update {
   );
 }
 
-export function showOpenedTask(state: AppState, task: string, transcript: Transcript): AppState {
-  return { ...state, openTask: task, tree: { ...state.tree, opened: transcript } };
-}
-
 /** Returns to the conversation. */
 export function closeTask(state: AppState): Update {
   return andThen(endSearch(state), (ended) => {
@@ -83,14 +84,10 @@ function resumeChosenTask(state: AppState): Update {
   const row = chosenRow(state);
   if (row === undefined) return next(state);
   if (!hasEnded(row)) {
-    return hint(
-      state,
-      'the task has not ended: press enter to open it, then type a message for it',
-    );
+    const advice = 'press enter to open it, then type a message for it';
+    return hint(state, `the task has not ended: ${advice}`);
   }
-  if (row.id === state.tree.root) {
-    return hint(state, 'type a message to continue the conversation');
-  }
+  if (row.id === state.tree.root) return hint(state, 'type a message to continue the conversation');
   const text = `${row.agent} ${row.id.slice(0, 6)} continues in the background`;
   return next({ ...state, hint: text }, { type: 'resume-task', task: row.id });
 }

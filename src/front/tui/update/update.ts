@@ -5,26 +5,46 @@ import {
   attentionText,
   beginTree,
   placeTask,
+  hasWork,
 } from '../model/task-tree.ts';
 import { updateShell } from '../model/transcript.ts';
-import { hasWork } from '../model/tree-rows.ts';
 import { frameLayout, paneHeightOf } from '../view/frame.ts';
-import type { UpdateContext } from './action-handler.ts';
-import { pressKey } from './actions.ts';
+import {
+  type UpdateContext,
+  andThen,
+  hint,
+  next,
+  setEditorText,
+  type Update,
+  addNote,
+  editTree,
+  leaveSettledQuestion,
+  type ActionHandler,
+} from './step.ts';
 import { openFound } from './commands/conversations.ts';
 import { showPage } from './commands/pages.ts';
-import { addNote, editTree } from './edit-tree.ts';
-import { andThen, hint, next, setEditorText, type Update } from './effect.ts';
 import type { UiMessage } from './message.ts';
-import { leaveSettledQuestion } from './focus.ts';
-import { acceptAnswer, confirm, rejectAnswer } from './questions.ts';
+import {
+  acceptAnswer,
+  confirm,
+  rejectAnswer,
+  QUESTION_ACTIONS,
+  QUESTION_SCROLL_ACTIONS,
+} from './questions.ts';
 import { showRewindPlan, showRewound } from './rewind.ts';
-import { chooseEntry, scroll, withEarlierEntries } from './scroll.ts';
-import { goToMatch, searchTyped, stepSearch } from './search.ts';
+import { chooseEntry, scroll, withEarlierEntries, SCROLL_ACTIONS } from './scroll.ts';
+import { goToMatch, searchTyped, stepSearch, SEARCH_ACTIONS } from './search.ts';
 import { runCommand, submit } from './submit.ts';
-import { showOpenedTask } from './tasks.ts';
+import { TASK_ACTIONS } from './tasks.ts';
 import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
+import {
+  DEFAULT_BINDINGS,
+  isEditingAction,
+  type Action,
+  type OwnAction,
+} from '../model/key-bindings.ts';
+import { keyFocus, type KeyMeaning } from './key-action.ts';
 
 /**
  * The next state after a message, and the effects that follow from it. Pure: the state that is given is not
@@ -50,12 +70,10 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       return next(goToMatch(state, message.key, message.by, context));
     case 'entries-read':
       return update(withEntries(state, message), message.next, context);
-    case 'log-searched':
-      return stepSearch(
-        { ...state, searchedLog: { key: message.key, matches: message.matches } },
-        message.by,
-        context,
-      );
+    case 'log-searched': {
+      const { key, matches, by } = message;
+      return stepSearch({ ...state, searchedLog: { key, matches } }, by, context);
+    }
     case 'task-event':
       return applyEvent(state, message.event, message.task);
     case 'task-signal': {
@@ -68,8 +86,10 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
       const { tree } = state;
       return next({ ...state, tree: { ...tree, droppedRows: tree.droppedRows + message.count } });
     }
-    case 'task-opened':
-      return next(showOpenedTask(state, message.task, message.transcript));
+    case 'task-opened': {
+      const { task: openTask, transcript: opened } = message;
+      return next({ ...state, openTask, tree: { ...state.tree, opened } });
+    }
     case 'hint':
       return hint(state, message.text);
     case 'note':
@@ -151,4 +171,43 @@ function settleFrame(state: AppState, size: TerminalSize, context: UpdateContext
     const { scroll: questionScroll } = frameLayout(settled, context).question;
     return next({ ...settled, questionScroll });
   });
+}
+
+/**
+ * The handler of each key. To add one, add a row to `key-bindings.ts` and a handler to the table of its concern; the
+ * compiler reports an action without a handler.
+ */
+const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {
+  ...QUESTION_ACTIONS,
+  ...SCROLL_ACTIONS,
+  ...SEARCH_ACTIONS,
+  ...TASK_ACTIONS,
+  'paste-image': (state) => next(state, { type: 'paste-image' }),
+  redraw: (state) => next(state, { type: 'redraw' }),
+  suspend: (state) => next(state, { type: 'suspend' }),
+  // The editor sends and breaks lines itself.
+  send: (state) => next(state),
+  'new-line': (state) => next(state),
+};
+
+/** Handles a key. Every key removes the hint and whatever the previous key had prepared. */
+function pressKey(state: AppState, meaning: KeyMeaning, context: UpdateContext): Update {
+  const cleared: AppState = { ...state, hint: null, armed: null };
+  if (meaning === 'editor' || meaning === 'nothing' || isEditingAction(meaning)) {
+    return next(cleared);
+  }
+  if (!hasScope(meaning, state)) return next(cleared);
+  return handlerOf(meaning, state)(cleared, context, state.armed);
+}
+
+/** Whether the part of the screen for which a key is meant has the focus. `back` leaves any part. */
+function hasScope(action: OwnAction, state: AppState): boolean {
+  const { scope } = DEFAULT_BINDINGS[action];
+  return action === 'back' || scope === 'anywhere' || scope === keyFocus(state);
+}
+
+function handlerOf(action: OwnAction, { focus }: AppState): ActionHandler {
+  const scrolling: Partial<Record<Action, ActionHandler>> = QUESTION_SCROLL_ACTIONS;
+  const inQuestion = focus === 'question' ? scrolling[action] : undefined;
+  return inQuestion ?? HANDLERS[action];
 }

@@ -6,7 +6,6 @@ import { gapCount, olderCount } from '../model/earlier-entries.ts';
 import type { Transcript } from '../model/transcript.ts';
 import { answerLines, entryLines, thinkingLines, type EntryStyle } from './entry-lines.ts';
 import { fitLine } from './fit.ts';
-import type { DrawingTools } from './line-cache.ts';
 import type { Pen } from './pen.ts';
 import { markMatches } from './search-marks.ts';
 import type { Parts } from './viewport.ts';
@@ -29,45 +28,36 @@ export interface ConversationStyle extends EntryStyle {
  * A conversation as parts: the lines above it, the entries read back from the log, the entries in memory, the answer
  * that is being written, and the messages that no request holds yet.
  */
-export function conversationParts(
-  transcript: Transcript,
-  style: ConversationStyle,
-  tools: DrawingTools,
-): Parts {
+export function conversationParts(transcript: Transcript, style: ConversationStyle): Parts {
   const { entries, earlier, stream, waiting, nextKey } = transcript;
   const read = earlier?.entries ?? [];
   const lastRead = read.at(-1);
   const gap = gapCount(transcript);
-  const gapLines =
-    gap === 0 ? [] : [countLine(gap, 'entry between', 'entries between', style, tools)];
-  // Each is drawn at most once a frame, and only if it is in view.
-  const drawAbove = once(() => linesAbove(transcript, style, tools));
-  const drawStream = once(() => streamLines(stream, style, tools.pen));
-  const between = read.length + 1;
-  const end = between + 1 + entries.length;
-  const entryAt = (index: number) =>
-    index < between ? read[index - 1] : entries[index - between - 1];
-  const entryBefore = (index: number) => {
-    if (index !== between + 1) return entryAt(index - 1);
-    return gap === 0 ? lastRead : undefined;
-  };
+  const entryParts = (list: readonly Entry[], before?: Entry) =>
+    list.map((entry, index) => {
+      const isReply = (list[index - 1] ?? before)?.kind === 'message';
+      return { key: entry.key, draw: () => framedEntry(entry, { ...style, isReply }) };
+    });
+  const parts: readonly { readonly key: number; readonly draw: () => readonly string[] }[] = [
+    { key: -1, draw: once(() => linesAbove(transcript, style)) },
+    ...entryParts(read),
+    {
+      key: lastRead === undefined ? -0.5 : lastRead.key + 0.5,
+      draw: () => countLine(gap, 'entry between', 'entries between', style),
+    },
+    ...entryParts(entries, gap === 0 ? lastRead : undefined),
+    { key: nextKey, draw: once(() => streamLines(stream, style)) },
+    ...waiting.map((message, index) => ({
+      key: nextKey + index + 1,
+      draw: () => entryLines({ key: 0, ...message }, style),
+    })),
+  ];
   return {
-    count: end + 1 + waiting.length,
+    count: parts.length,
     part: (index) => {
-      if (index === 0) return { key: -1, lines: drawAbove() };
-      if (index === end) return { key: nextKey, lines: drawStream() };
-      const message = index > end ? waiting[index - end - 1] : undefined;
-      if (message !== undefined) {
-        const lines = entryLines({ key: 0, ...message }, style, tools.pen);
-        return { key: nextKey + index - end, lines };
-      }
-      if (index === between) {
-        return { key: lastRead === undefined ? -0.5 : lastRead.key + 0.5, lines: gapLines };
-      }
-      const entry = entryAt(index);
-      if (entry === undefined) throw new RangeError(`a conversation has no part ${index}`);
-      const isReply = entryBefore(index)?.kind === 'message';
-      return { key: entry.key, lines: framedEntry(entry, { ...style, isReply }, tools) };
+      const part = parts[index];
+      if (part === undefined) throw new RangeError(`a conversation has no part ${index}`);
+      return { key: part.key, lines: part.draw() };
     },
   };
 }
@@ -84,8 +74,8 @@ export function isUnfolded(
 function framedEntry(
   entry: Entry,
   style: ConversationStyle & { readonly isReply: boolean },
-  { pen, cache }: DrawingTools,
 ): readonly string[] {
+  const { pen } = style;
   const { key } = entry;
   const pattern = style.search?.pattern ?? null;
   const current = style.search?.current ?? null;
@@ -93,8 +83,8 @@ function framedEntry(
   const line = current?.key === key ? current.line : null;
   const isSigned = line !== null || style.chosen === key;
   const width = isSigned ? Math.max(1, style.width - 2) : style.width;
-  const how = `${width} ${isExpanded} ${pen.colorsCode}`;
-  const own = cache.get(entry, how, () => entryLines(entry, { width, isExpanded }, pen));
+  const how = `${width} ${isExpanded}`;
+  const own = pen.keep(entry, how, () => entryLines(entry, { pen, width, isExpanded }));
   // An empty line separates a message from the reply.
   const drawn = style.isReply && own[0] !== '' ? ['', ...own] : own;
   const lines = pattern === null ? drawn : markMatches(drawn, pattern, line, pen);
@@ -107,43 +97,38 @@ function sign(isHere: boolean, pen: Pen): string {
   return isHere ? `${pen.paint('accent', '▶')} ` : '  ';
 }
 
-function linesAbove(
-  transcript: Transcript,
-  style: ConversationStyle,
-  tools: DrawingTools,
-): readonly string[] {
+function linesAbove(transcript: Transcript, style: ConversationStyle): readonly string[] {
   const older = olderCount(transcript);
   const { lost } = transcript;
-  if (older > 0) return [countLine(older + lost, 'older entry', 'older entries', style, tools)];
+  if (older > 0) return countLine(older + lost, 'older entry', 'older entries', style);
   if (lost === 0) return style.above;
-  return [countLine(lost, 'older entry, in the logs', 'older entries, in the logs', style, tools)];
+  return countLine(lost, 'older entry, in the logs', 'older entries, in the logs', style);
 }
 
 function countLine(
   count: number,
   one: string,
   many: string,
-  { width }: Pick<ConversationStyle, 'width'>,
-  { pen }: Pick<DrawingTools, 'pen'>,
-): string {
-  return fitLine(pen.prose('dim', `… ${plural(count, one, many)}`), width);
+  { pen, width }: ConversationStyle,
+): readonly string[] {
+  if (count === 0) return [];
+  return [fitLine(pen.prose('dim', `… ${plural(count, one, many)}`), width)];
 }
 
 function streamLines(
   { text, thinking }: Transcript['stream'],
-  { width, isExpanded }: EntryStyle,
-  pen: Pen,
+  style: EntryStyle,
 ): readonly string[] {
-  const style = { width, isExpanded };
+  const { width, isExpanded } = style;
   const thoughts =
     thinking === '' || text !== ''
       ? []
-      : thinkingLines(isExpanded ? thinking : textEnd(thinking, width * 2), style, pen);
-  const answer =
-    text === '' ? [] : ['', ...answerLines(textEnd(text, MAX_DRAWN), { width, isOpen: true }, pen)];
+      : thinkingLines(isExpanded ? thinking : textEnd(thinking, width * 2), style);
+  const answer = text === '' ? [] : ['', ...answerLines(textEnd(text, MAX_DRAWN), style, 'open')];
   return [...thoughts, ...answer];
 }
 
+/** Draws at most once a frame. */
 function once(draw: () => readonly string[]): () => readonly string[] {
   let lines: readonly string[] | null = null;
   return () => (lines ??= draw());

@@ -4,17 +4,18 @@ import type { Pen } from './pen.ts';
 
 /** Draws a text change, one uncut line for each: the line number if it is known, a sign, and the text. */
 export function diffLines({ lines, first }: TextDiff, pen: Pen): readonly string[] {
-  const largest = lines.reduce(
-    (most, line) => Math.max(most, line.sign === '…' ? 0 : line.number),
-    1,
+  const numberOf = (line: DiffLine) => (line.sign === '…' ? 0 : line.number);
+  const largest = lines.reduce((most, line) => Math.max(most, numberOf(line)), 1);
+  const digits = first === null ? 0 : String(first + largest - 1).length;
+  const margin = (number: number | null) =>
+    first === null
+      ? ''
+      : `${number === null ? '' : first + number - 1}`.padStart(digits).concat(' ');
+  return lines.map((line) =>
+    line.sign === '…'
+      ? pen.prose('dim', `${margin(null)}… ${plural(line.count, 'line')}`)
+      : pen.paint('dim', margin(line.number)) + signed(line, pen),
   );
-  const numbers = first === null ? null : { first, width: String(first + largest - 1).length };
-  return lines.map((line) => {
-    if (line.sign === '…')
-      return pen.prose('dim', `${blank(numbers)}… ${plural(line.count, 'line')}`);
-    const number = numbers === null ? '' : `${numbers.first + line.number - 1}`;
-    return `${pen.paint('dim', numbers === null ? '' : `${number.padStart(numbers.width)} `)}${signed(line, pen)}`;
-  });
 }
 
 /** The size of changes, which can be read without colors: `+12 -3`. */
@@ -37,8 +38,4 @@ function signed({ sign, text, words }: Exclude<DiffLine, { sign: '…' }>, pen: 
     pen.exact(wordRole, text.slice(words.from, words.to)),
     pen.exact(role, text.slice(words.to)),
   ].join('');
-}
-
-function blank(numbers: { readonly width: number } | null): string {
-  return numbers === null ? '' : ' '.repeat(numbers.width + 1);
 }

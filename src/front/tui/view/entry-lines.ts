@@ -1,6 +1,6 @@
 import { formatDuration, plural } from '../../../base/text.ts';
 import { markdownLines } from './markdown.ts';
-import type { Entry, CallEntry, CallState, ShellEntry } from '../model/entry.ts';
+import type { Entry, CallEntry, CallState, MessageEntry, ShellEntry } from '../model/entry.ts';
 import { diffLines, diffSize } from './diff-lines.ts';
 import { linesIn } from '../model/cut-text.ts';
 import { between, fitLine, wrapped } from './fit.ts';
@@ -8,6 +8,7 @@ import { plainLines, type Pen } from './pen.ts';
 import type { TextRole } from './theme.ts';
 
 export interface EntryStyle {
+  readonly pen: Pen;
   readonly width: number;
   /** Whether calls and thoughts show more than one line. */
   readonly isExpanded: boolean;
@@ -27,23 +28,23 @@ export function isFoldable({ kind }: Entry): boolean {
 }
 
 /** Draws an entry, with an empty line above it if it starts something new. */
-export function entryLines(entry: Entry, style: EntryStyle, pen: Pen): readonly string[] {
-  const { width } = style;
+export function entryLines(entry: Entry, style: EntryStyle): readonly string[] {
+  const { pen, width } = style;
   switch (entry.kind) {
     case 'message':
-      return ['', ...messageLines(entry, width, pen)];
+      return ['', ...messageLines(entry, style)];
     case 'answer':
-      return ['', ...answerLines(entry.text, { width, isOpen: false }, pen)];
+      return ['', ...answerLines(entry.text, style, 'complete')];
     case 'thinking':
-      return thinkingLines(entry.text, style, pen);
+      return thinkingLines(entry.text, style);
     case 'call':
-      return callLines(entry, style, pen);
+      return callLines(entry, style);
     case 'shell':
-      return ['', ...shellLines(entry, style, pen)];
+      return ['', ...shellLines(entry, style)];
     case 'note':
       return wrapped(noteText(entry, pen), width, '');
     case 'ended':
-      return ['', ...wrapped(pen.prose('bad', endText(entry)), width, '')];
+      return ['', ...wrapped(pen.prose('bad', `■ ${endText(entry)}`), width, '')];
     case 'page':
       return [
         '',
@@ -66,28 +67,26 @@ function pageLines(line: string, width: number, pen: Pen): readonly string[] {
   return [INDENT + pen.exact('text', name) + first.slice(indent.length), ...rest];
 }
 
-/** Draws an answer. `isOpen` means that it is still being written. */
+/** Draws an answer. An `open` one is still being written. */
 export function answerLines(
   text: string,
-  { width, isOpen }: { readonly width: number; readonly isOpen: boolean },
-  pen: Pen,
+  { pen, width }: EntryStyle,
+  state: 'open' | 'complete',
 ): readonly string[] {
+  const isOpen = state === 'open';
   return markdownLines(plainLines(text), { width: Math.min(width, MAX_WIDTH), isOpen }, pen);
 }
 
 function messageLines(
-  { text, unread, attachments = [] }: Extract<Entry, { kind: 'message' }>,
-  width: number,
-  pen: Pen,
+  { text, unread, attachments = [] }: MessageEntry,
+  { pen, width }: EntryStyle,
 ): readonly string[] {
   const lines = plainLines(text)
     .split('\n')
     .flatMap((line) => wrapped(pen.paint('message', line), Math.min(width, MAX_WIDTH) - 2, ''));
-  const marked = lines.map(
-    (line, index) => `${pen.paint('message', index === 0 ? '>' : ' ')} ${line}`,
-  );
+  const mark = (index: number) => pen.paint('message', index === 0 ? '>' : ' ');
   const all = [
-    ...marked,
+    ...lines.map((line, index) => `${mark(index)} ${line}`),
     ...attachments.map((line) => fitLine(pen.exact('dim', `  + ${line}`), width)),
   ];
   return unread ? [...all, pen.prose('dim', '  … waits for the next turn')] : all;
@@ -98,8 +97,7 @@ const FOLDED_OUTPUT = 8;
 
 function shellLines(
   { command, isShared, output, outputLines: all, outcome }: ShellEntry,
-  { width, isExpanded }: EntryStyle,
-  pen: Pen,
+  { pen, width, isExpanded }: EntryStyle,
 ): readonly string[] {
   const lines = output === '' ? [] : output.trimEnd().split('\n');
   const shown = lines.slice(isExpanded ? -UNFOLDED_OUTPUT : -FOLDED_OUTPUT);
@@ -107,12 +105,9 @@ function shellLines(
   const state = outcome ?? 'running';
   const end = isShared || outcome === null ? state : `${state} · shown only`;
   const head = `${pen.paint('accent', isShared ? '!' : '!!')} ${pen.exact('strong', command)}`;
+  const role = outcome === null || outcome.startsWith('exit code 0') ? 'dim' : 'bad';
   return [
-    between(
-      head,
-      pen.prose(outcome === null || outcome.startsWith('exit code 0') ? 'dim' : 'bad', end),
-      width,
-    ),
+    between(head, pen.prose(role, end), width),
     ...(more <= 0
       ? []
       : [fitLine(pen.prose('dim', `${INDENT}… ${plural(more, 'line')} before`), width)]),
@@ -120,17 +115,13 @@ function shellLines(
   ];
 }
 
-export function thinkingLines(
-  text: string,
-  { width, isExpanded }: EntryStyle,
-  pen: Pen,
-): readonly string[] {
+export function thinkingLines(text: string, style: EntryStyle): readonly string[] {
+  const { pen, width, isExpanded } = style;
   if (isExpanded) return wrapped(pen.paint('dim', plainLines(text)), width, INDENT);
   const all = text.trim();
   const words = `${pen.paint('dim', '∴')} ${pen.prose('dim', all.slice(0, width * 4))}`;
-  return [
-    between(words, pen.prose('dim', plural(linesIn(all), 'line')), Math.min(width, MAX_WIDTH)),
-  ];
+  const count = pen.prose('dim', plural(linesIn(all), 'line'));
+  return [between(words, count, Math.min(width, MAX_WIDTH))];
 }
 
 const NOTE_MARKS = { info: '·', warning: '! warning:', error: '✗ error:' } as const;
@@ -149,20 +140,20 @@ const CALL_SIGNS: Readonly<Record<CallState, readonly [string, TextRole]>> = {
   refused: ['⊘', 'bad'],
 };
 
-function callLines(call: CallEntry, style: EntryStyle, pen: Pen): readonly string[] {
-  const { width, isExpanded } = style;
+function callLines(call: CallEntry, style: EntryStyle): readonly string[] {
+  const { pen, width, isExpanded } = style;
   const [sign, role] = CALL_SIGNS[call.state];
   const head = `${pen.paint(role, sign)} ${pen.prose('strong', call.tool)} ${pen.exact('text', call.subject)}`;
   return [
     between(head, pen.prose('dim', outcome(call)), Math.min(width, MAX_WIDTH)),
     ...(isExpanded
-      ? [...changeLines(call, width, pen), ...outputLines(call, width, pen)]
-      : failureLine(call, width, pen)),
+      ? [...changeLines(call, style), ...outputLines(call, style)]
+      : failureLine(call, style)),
   ];
 }
 
-function endText({ status, reason }: Extract<Entry, { kind: 'ended' }>): string {
-  return reason === null ? `■ ${status}` : `■ ${status}: ${reason}`;
+export function endText({ status, reason }: Extract<Entry, { kind: 'ended' }>): string {
+  return reason === null ? status : `${status}: ${reason}`;
 }
 
 function outcome({ state, ms, outputLines, edits }: CallEntry): string {
@@ -176,7 +167,7 @@ function outcome({ state, ms, outputLines, edits }: CallEntry): string {
 }
 
 /** The reason why a call failed is never folded. */
-function failureLine({ state, output }: CallEntry, width: number, pen: Pen): readonly string[] {
+function failureLine({ state, output }: CallEntry, { pen, width }: EntryStyle): readonly string[] {
   if (state !== 'failed' && state !== 'stopped' && state !== 'refused') return [];
   const [first = ''] = output.trimStart().split('\n', 1);
   return [fitLine(`${INDENT}${pen.prose(state === 'stopped' ? 'dim' : 'bad', first)}`, width)];
@@ -184,8 +175,7 @@ function failureLine({ state, output }: CallEntry, width: number, pen: Pen): rea
 
 function outputLines(
   { output, outputLines: all }: CallEntry,
-  width: number,
-  pen: Pen,
+  { pen, width }: EntryStyle,
 ): readonly string[] {
   if (output === '') return [];
   const shown = output.trimEnd().split('\n').slice(0, UNFOLDED_OUTPUT);
@@ -196,7 +186,7 @@ function outputLines(
   ];
 }
 
-function changeLines({ edits }: CallEntry, width: number, pen: Pen): readonly string[] {
+function changeLines({ edits }: CallEntry, { pen, width }: EntryStyle): readonly string[] {
   const more = edits.reduce((all, each) => all + each.dropped, 0);
   return [
     ...edits.flatMap((edit) => diffLines(edit, pen)),

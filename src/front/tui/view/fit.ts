@@ -18,10 +18,7 @@ export function between(left: string, right: string, width: number): string {
 }
 
 /** Joins as many of the first facts as fit beside at least `least` columns. */
-export function factsThatFit(
-  facts: readonly string[],
-  { width, least }: { readonly width: number; readonly least: number },
-): string {
+export function factsThatFit(facts: readonly string[], width: number, least = 0): string {
   for (let count = facts.length; count > 0; count -= 1) {
     const text = facts.slice(0, count).join(SEPARATOR);
     if (visibleWidth(text) + 1 + least <= width) return text;

@@ -1,13 +1,18 @@
-import { transcriptInView, type AppState } from '../model/app-state.ts';
-import type { Bindings } from '../model/key-bindings.ts';
-import { keysOf } from '../model/key-names.ts';
-import { rootRow } from '../model/task-tree.ts';
-import { currentRows, treeRows, treeTotals, type TaskTreeRow } from '../model/tree-rows.ts';
+import { transcriptInView, type AppState, type Search } from '../model/app-state.ts';
+import type { Bindings, Action } from '../model/key-bindings.ts';
+import { keysOf, keyHint } from '../model/key-names.ts';
+import {
+  rootRow,
+  isCutOff,
+  currentRows,
+  treeRows,
+  totalUse,
+  type TaskTreeRow,
+} from '../model/task-tree.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
 import { between, factsThatFit, fitLine, SEPARATOR, visibleWidth } from './fit.ts';
-import { keyHints } from './hints.ts';
-import type { DrawingTools } from './line-cache.ts';
+import type { Pen } from './pen.ts';
 import { questionBox, type QuestionBox } from './question-box.ts';
 import { mainModel, startScreen } from './start-screen.ts';
 import { taskPane } from './task-pane.ts';
@@ -15,26 +20,15 @@ import type { TextRole } from './theme.ts';
 import { shortCost, shortTokens } from './numbers.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import { viewAt, type Parts } from './viewport.ts';
+import { plural } from '../../../base/text.ts';
 
 /** Everything that drawing needs beside the state. */
 export interface ViewContext {
   readonly library: LibraryInfo;
   readonly bindings: Bindings;
-  readonly tools: DrawingTools;
+  readonly pen: Pen;
   /** Milliseconds of the monotonic clock. */
   readonly now: () => number;
-}
-
-/** The number of lines of each part of a frame, from the top. */
-export interface FrameLayout {
-  readonly heading: number;
-  readonly conversation: number;
-  /** Empty lines between the conversation and the parts below it. */
-  readonly gap: number;
-  readonly pane: number;
-  readonly editor: number;
-  /** The box of the pending question. */
-  readonly question: QuestionBox;
 }
 
 const MIN_CONVERSATION = 2;
@@ -52,7 +46,7 @@ export function drawFrame(
   context: ViewContext,
 ): readonly string[] {
   const { width, height } = state.size;
-  const { pen } = context.tools;
+  const { pen } = context;
   const layout = frameLayout(state, context);
   const { lines } = viewAt(partsInView(state, context), state.anchor, layout.conversation);
   const heading = headingOf(state, context.bindings);
@@ -75,23 +69,14 @@ function emptyLines(count: number): readonly string[] {
 }
 
 /** The conversation in view, as parts that are drawn when they are needed. */
-export function partsInView(
-  state: AppState,
-  { library, tools }: Pick<ViewContext, 'library' | 'tools'>,
-): Parts {
+export function partsInView(state: AppState, { library, pen }: ViewContext): Parts {
   const { isExpanded, toggled, search, notices, sandbox, size } = state;
   const { width } = size;
   const transcript = transcriptInView(state);
   const above =
-    transcript === state.tree.main
-      ? startScreen({ library, sandbox, notices }, width, tools.pen)
-      : [];
+    transcript === state.tree.main ? startScreen({ library, sandbox, notices }, width, pen) : [];
   const chosen = state.focus === 'entries' ? state.chosenEntry : null;
-  return conversationParts(
-    transcript,
-    { width, isExpanded, toggled, chosen, above, search },
-    tools,
-  );
+  return conversationParts(transcript, { pen, width, isExpanded, toggled, chosen, above, search });
 }
 
 /** The tasks that the pane shows: all of them while they have the focus. */
@@ -108,10 +93,9 @@ function headingOf({ tree, openTask }: AppState, bindings: Bindings): string | n
 }
 
 /** Draws the status line: the mode, the use and the model; at its end a message, or the keys that matter now. */
-function statusLine(state: AppState, { library, bindings, tools }: ViewContext): string {
+function statusLine(state: AppState, { library, bindings, pen }: ViewContext): string {
   const { tree, chosenMode, hint, armed } = state;
   const { width } = state.size;
-  const { pen } = tools;
   const root = rootRow(tree);
   const mode = root?.mode ?? chosenMode ?? library.mode;
   const nextMode = root === undefined ? null : chosenMode;
@@ -122,14 +106,12 @@ function statusLine(state: AppState, { library, bindings, tools }: ViewContext):
   const hints = hint === null ? keyHints(state, bindings) : [hint];
   const room = width - modeWidth - 4;
   // A message is cut rather than left out.
-  const end = isUrgent
-    ? fitLine(hints.join(SEPARATOR), room)
-    : factsThatFit(hints, { width: room, least: 0 });
-  const { turns, tokens, costUsd } = treeTotals(tree);
+  const end = isUrgent ? fitLine(hints.join(SEPARATOR), room) : factsThatFit(hints, room);
+  const { turns, tokens, costUsd } = totalUse(tree.rows.values());
   const used = turns === 0 ? [] : [`${shortTokens(tokens)} tok ${shortCost(costUsd)}`];
   const model = root?.model ?? mainModel(library).name;
   const least = visibleWidth(end) + modeWidth + 6;
-  const rest = factsThatFit([...used, model], { width, least });
+  const rest = factsThatFit([...used, model], width, least);
   const start = `${pen.prose(MODE_ROLES[nextMode ?? mode], `[${modeText}]`)} ${pen.prose('dim', rest)}`;
   return between(start, pen.prose(isUrgent ? 'warn' : 'dim', end), width);
 }
@@ -144,12 +126,10 @@ const MODE_ROLES: Readonly<Record<PermissionMode, TextRole>> = {
 
 /**
  * Shares out the lines of the terminal: first to the editor and the status line, then to the question, then to the
- * tree; the conversation gets the rest.
+ * tree; the conversation gets the rest. `gap` is the number of empty lines between the conversation and the parts
+ * below it.
  */
-export function frameLayout(
-  state: AppState,
-  context: Pick<ViewContext, 'bindings' | 'tools'>,
-): FrameLayout {
+export function frameLayout(state: AppState, context: ViewContext) {
   const { height, editorLines } = state.size;
   const heading = headingOf(state, context.bindings) === null ? 0 : 1;
   const editor = Math.min(editorLines, Math.max(3, Math.floor(height / 2)));
@@ -179,11 +159,7 @@ const NO_QUESTION: QuestionBox = { lines: [], shown: 0, scroll: 0 };
  * An unfocused question gets half of the room. A focused one gets everything but one line and a part of the tree,
  * because it is read before it is answered.
  */
-function questionBoxIn(
-  room: number,
-  state: AppState,
-  { bindings, tools }: Pick<ViewContext, 'bindings' | 'tools'>,
-): QuestionBox {
+function questionBoxIn(room: number, state: AppState, { bindings, pen }: ViewContext): QuestionBox {
   const { questions } = state.tree;
   const [oldest] = questions.values();
   const question = questions.get(state.question ?? '') ?? oldest;
@@ -198,5 +174,73 @@ function questionBoxIn(
   const { width } = state.size;
   const waiting = questions.size;
   const scroll = state.questionScroll;
-  return questionBox(question, { width, height, isFocused, waiting, scroll, bindings }, tools);
+  return questionBox(question, { width, height, isFocused, waiting, scroll, bindings }, pen);
+}
+
+/** The keys that matter now, the most needed first. */
+function keyHints(state: AppState, bindings: Bindings): readonly string[] {
+  const hints = currentHints(state, bindings);
+  return state.conversation.isWatched ? ['watching', ...hints] : hints;
+}
+
+function currentHints(state: AppState, bindings: Bindings): readonly string[] {
+  const { tree, writing, focus, search, openTask } = state;
+  const hint: HintMaker = (action, text) => keyHint(bindings, action, text);
+  const [send = ''] = keysOf(bindings, 'send');
+  const back = hint('interrupt', 'back');
+  if (writing.kind === 'reason') return [`why not? ${send} sends it`, ...back];
+  if (writing.kind === 'answer') return [`your answer: ${send} sends it`, ...back];
+  if (writing.kind === 'plan') return [`${send} approves the plan as edited`, ...back];
+  if (search !== null) return searchHints(search, hint);
+  if (focus === 'entries') {
+    return [...hint('unfold-entry', 'unfolds'), ...hint('search-here', 'search'), ...back];
+  }
+  if (focus === 'tasks') {
+    const acts = [hint('stop-task', 'stop'), hint('background-task', 'background')].flat();
+    return [...hint('open-task', 'open'), ...acts, ...hint('resume-task', 'resume'), ...back];
+  }
+  if (focus === 'question') return hint('interrupt', 'later');
+  if (state.anchor !== null) return [...hint('to-end', 'to the end'), ...hint('page-down', 'down')];
+  const isStarting = state.conversation.isAtWork && tree.root === null;
+  const task = openTask ?? tree.root;
+  const isAtWork = isStarting || (task !== null && tree.rows.get(task)?.endedAt === null);
+  if (openTask !== null) {
+    return [...hint('back', 'back'), ...(isAtWork ? hint('interrupt', 'stops it') : [])];
+  }
+  if (tree.questions.size > 0) return hint('focus-question', 'answers');
+  if (!isAtWork) return [...continueHint(state, send), '/help', ...hint('cycle-mode', 'mode')];
+  const background = hint('background', 'background');
+  return [...hint('interrupt', 'stop'), ...hint('focus-tasks', 'tasks'), ...background];
+}
+
+function continueHint({ tree }: AppState, send: string): readonly string[] {
+  if (!isCutOff(tree)) return [];
+  const asks = rootRow(tree)?.status === 'parked';
+  return [asks ? `${send} continues: it has a question` : `${send} continues where it was cut off`];
+}
+
+type HintMaker = (action: Action, text: string) => readonly string[];
+
+function searchHints(
+  { pattern, matches, isComplete, current }: Search,
+  hint: HintMaker,
+): readonly string[] {
+  const back = hint('interrupt', 'back');
+  if (pattern === null) return ['search: type what to find', ...back];
+  if (matches.length === 0) {
+    return isComplete
+      ? ['search: nothing found', ...back]
+      : ['search: not near the end', ...hint('search-next', 'searches all'), ...back];
+  }
+  const total = matches.reduce((sum, { count }) => sum + count, 0);
+  const entries = plural(matches.length, 'entry', 'entries');
+  const position = matches.findIndex(({ key }) => key === current?.key) + 1;
+  const found = position === 0 ? entries : `${position} of ${entries}`;
+  return [
+    `search: ${found}${isComplete ? '' : ' near the end'}`,
+    plural(total, 'match', 'matches'),
+    ...hint('search-next', 'next'),
+    ...hint('search-previous', 'previous'),
+    ...back,
+  ];
 }

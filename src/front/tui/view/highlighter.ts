@@ -43,7 +43,9 @@ export class Highlighter {
     const key = `${language}\n${code}`;
     const known = this.kept.get(key);
     if (known !== undefined) return known;
-    const runs = runsOf(this.library, code, language);
+    const isKnown = this.library.getLanguage(language) !== undefined;
+    const html = isKnown ? this.library.highlight(code, { language, ignoreIllegals: true }) : null;
+    const runs = html === null ? null : codeRuns(html.value, code);
     this.kept.set(key, runs);
     for (const oldest of this.kept.keys()) {
       if (this.kept.size <= MAX_KEPT) break;
@@ -62,11 +64,6 @@ export class Highlighter {
     }
     this.options.onLoaded();
   }
-}
-
-function runsOf(library: Library, code: string, language: string): readonly CodeRun[] | null {
-  if (library.getLanguage(language) === undefined) return null;
-  return codeRuns(library.highlight(code, { language, ignoreIllegals: true }).value, code);
 }
 
 function hasLongLine(code: string): boolean {

@@ -1,13 +1,8 @@
 import { sanitizeLine, sanitizeForTerminal } from '../../../base/terminal-text.ts';
-import { runLines, type CodeRun } from './highlighter.ts';
+import { runLines, type Highlighter } from './highlighter.ts';
 import { PLAIN, type TextRole, type Theme } from './theme.ts';
 
-/** Splits code into runs by their role. */
-export interface CodeReader {
-  /** Whether roles are known by now. */
-  readonly isLoaded: boolean;
-  runs(code: string, language: string): readonly CodeRun[] | null;
-}
+type CodeReader = Pick<Highlighter, 'isLoaded' | 'runs'>;
 
 /**
  * The only way by which text gets onto the screen: it is made plain first and then colored. Every result
@@ -16,6 +11,10 @@ export interface CodeReader {
 export class Pen {
   private theme: Theme;
   private readonly reader: CodeReader | null;
+  private drawn = new WeakMap<
+    object,
+    { readonly how: string; readonly lines: readonly string[] }
+  >();
 
   constructor(theme: Theme, reader: CodeReader | null = null) {
     this.theme = theme;
@@ -23,14 +22,24 @@ export class Pen {
     this.reader = theme === PLAIN ? null : reader;
   }
 
-  /** Whether code is drawn in colors. Lines that were drawn before that are drawn again. */
-  get colorsCode(): boolean {
-    return this.reader?.isLoaded ?? false;
-  }
-
   /** Changes the colors from now on. */
   use(theme: Theme): void {
     this.theme = theme;
+    this.drawn = new WeakMap();
+  }
+
+  /**
+   * Returns the lines of `subject`, which never changes. They are kept for as long as it exists and is drawn in the
+   * same way. `how` names everything that decides how it is drawn.
+   */
+  keep(subject: object, how: string, draw: () => readonly string[]): readonly string[] {
+    const known = this.drawn.get(subject);
+    // Lines that were drawn before code could be colored are drawn again.
+    const fullHow = `${how} ${this.reader?.isLoaded ?? false}`;
+    if (known?.how === fullHow) return known.lines;
+    const lines = draw();
+    this.drawn.set(subject, { how: fullHow, lines });
+    return lines;
   }
 
   /** Draws prose. Characters that control a terminal are dropped. */

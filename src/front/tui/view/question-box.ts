@@ -1,13 +1,14 @@
 import { sanitizeLine } from '../../../base/terminal-text.ts';
-import type { PermissionQuestion, Question } from '../../../protocol/question.ts';
+import type { PermissionQuestion, Question, ProposedEdit } from '../../../protocol/question.ts';
 import type { Action, Bindings } from '../model/key-bindings.ts';
 import { keyHint, keysOf } from '../model/key-names.ts';
-import { visibleWidth } from './fit.ts';
-import type { PendingQuestion } from '../model/pending-question.ts';
-import { askedLines } from './question-lines.ts';
-import { between, fitLine } from './fit.ts';
-import type { LineCache } from './line-cache.ts';
-import type { Pen } from './pen.ts';
+import { visibleWidth, between, fitLine, wrapped } from './fit.ts';
+import type { PendingQuestion } from '../model/task-tree.ts';
+import { type Pen, plainLines } from './pen.ts';
+import { stripVTControlCharacters } from 'node:util';
+import { markdownLines } from './markdown.ts';
+import { textDiff, WHOLE } from '../model/text-diff.ts';
+import { diffLines } from './diff-lines.ts';
 
 export interface QuestionStyle {
   readonly width: number;
@@ -39,12 +40,12 @@ const BORDER_WIDTH = 2;
 export function questionBox(
   question: PendingQuestion,
   style: QuestionStyle,
-  { pen, cache }: { readonly pen: Pen; readonly cache: LineCache },
+  pen: Pen,
 ): QuestionBox {
   const { width, height, isFocused } = style;
   const border = (sign: string) => pen.paint(isFocused ? 'warn' : 'dim', sign);
   const rule = longRule(question, style);
-  const body = cache.get(question, `${width} ${isFocused} ${rule} ${pen.colorsCode}`, () =>
+  const body = pen.keep(question, `${width} ${isFocused} ${rule}`, () =>
     askedLines(question, { width: width - BORDER_WIDTH, rule }, pen).map(
       // A wrapped line has another border than a new one, so that no text can imitate either.
       ({ text, isRest }) => fitLine(`${border(isRest ? '┊' : '│')} ${text}`, width),
@@ -106,11 +107,8 @@ function keyLines(
   if (!isFocused) return line(hint('focus-question', 'to answer'));
   const later = hint('interrupt', 'later');
   if (question.kind === 'input') {
-    return line(
-      optionKeys(question.options.length, bindings),
-      hint('answer-text', 'type an answer'),
-      later,
-    );
+    const options = optionKeys(question.options.length, bindings);
+    return line(options, hint('answer-text', 'type an answer'), later);
   }
   const why = hint('answer-reason', 'no, with a reason');
   const no = hint('answer-no', 'no');
@@ -122,14 +120,12 @@ function keyLines(
   if (question.kind === 'confirm') return line(hint('answer-once', 'yes'), no, later);
   const once = hint('answer-once', 'once');
   const mode = modeHints(question, hint);
-  if (rule !== null)
-    return [
-      ...line(once, hint('answer-always', 'always, see above'), no, why, later),
-      ...line(...mode),
-    ];
-  const always = offersAlways(question)
-    ? hint('answer-always', `always: ${sanitizeLine(question.rule ?? '')}`)
-    : [];
+  if (rule !== null) {
+    const always = hint('answer-always', 'always, see above');
+    return [...line(once, always, no, why, later), ...line(...mode)];
+  }
+  const ruleText = sanitizeLine(question.rule ?? '');
+  const always = offersAlways(question) ? hint('answer-always', `always: ${ruleText}`) : [];
   return [...line(once, no, why, later), ...always, ...line(...mode)];
 }
 
@@ -140,15 +136,10 @@ function modeHints(
 ): readonly (readonly string[])[] {
   if (modeToGrant === undefined) return [];
   const { agent, mode, scopes } = modeToGrant;
-  return [
-    hint(
-      'answer-mode',
-      `let ${sanitizeLine(agent)} run in its mode, ${mode}, in this conversation`,
-    ),
-    ...(scopes.includes('user')
-      ? [hint('answer-mode-user', 'the same in every conversation')]
-      : []),
-  ];
+  const what = `let ${sanitizeLine(agent)} run in its mode, ${mode}`;
+  const here = hint('answer-mode', `${what}, in this conversation`);
+  if (!scopes.includes('user')) return [here];
+  return [here, hint('answer-mode-user', 'the same in every conversation')];
 }
 
 /** Joins hints over as many lines as needed, without cutting one. */
@@ -177,11 +168,9 @@ function questionTitle(question: PendingQuestion, room: number): string {
   if (question.kind === 'confirm') return `? ${question.title}`;
   const { chain } = question;
   const who = chain.at(-1) ?? '';
-  const what = question.kind === 'permission' ? `: ${question.tool}` : ` ${requestText(question)}`;
-  const titles = [
-    `? ${chain.join(' > ')} ${requestText(question)}`,
-    `? ${who} ${requestText(question)}`,
-  ];
+  const request = requestText(question);
+  const what = question.kind === 'permission' ? `: ${question.tool}` : ` ${request}`;
+  const titles = [`? ${chain.join(' > ')} ${request}`, `? ${who} ${request}`];
   const fitting = titles.find((title) => visibleWidth(title) <= room);
   return fitting ?? `? ${fitLine(who, Math.max(MIN_WHO, room - visibleWidth(what) - 2))}${what}`;
 }
@@ -190,14 +179,78 @@ const MIN_WHO = 6;
 
 /** The part of the title after the agent's name. */
 export function requestText(question: Question): string {
-  switch (question.kind) {
-    case 'input':
-      return 'asks';
-    case 'plan':
-      return 'asks to carry out this plan';
-    case 'permission':
-      return `asks to run ${question.tool}`;
-    default:
-      return question satisfies never;
+  if (question.kind === 'permission') return `asks to run ${question.tool}`;
+  return question.kind === 'plan' ? 'asks to carry out this plan' : 'asks';
+}
+
+/** A line of a question. */
+interface AskedLine {
+  readonly text: string;
+  /** Whether it continues the line before. */
+  readonly isRest: boolean;
+}
+
+/** The full text of a question, wrapped. `rule` is the rule that "always" would add; null if it is shown elsewhere. */
+function askedLines(
+  question: PendingQuestion,
+  { width, rule }: { readonly width: number; readonly rule: string | null },
+  pen: Pen,
+): readonly AskedLine[] {
+  const over = (line: string) =>
+    wrapped(line, width, '').map((text, index) => ({ text, isRest: index > 0 }));
+  const exact = (line: string) => over(pen.exact('strong', line));
+  if (question.kind === 'confirm') return question.lines.flatMap(exact);
+  if (question.kind === 'plan') {
+    const text = plainLines(question.text);
+    // The user approves all of it, so that a text of which markdown would hide a part is shown as it is written.
+    return hidesWords(text, pen)
+      ? question.text.split('\n').flatMap((line) => over(pen.exact('text', line)))
+      : markdownLines(text, { width, isOpen: false }, pen).map((line) => ({
+          text: line,
+          isRest: false,
+        }));
   }
+  if (question.kind === 'input') {
+    const options = question.options.map((option, index) => `${index + 1}  ${option}`);
+    return [...question.text.split('\n'), ...options].flatMap((line) =>
+      over(pen.prose('text', line)),
+    );
+  }
+  return [
+    ...requestedTexts(question).flatMap((text) => text.split('\n').flatMap(exact)),
+    ...question.edits.flatMap((edit) => editLines(edit, pen)).flatMap(over),
+    ...over(pen.prose('dim', question.reason)),
+    ...(rule === null ? [] : over(pen.prose('dim', `always: ${sanitizeLine(rule)}`))),
+  ];
+}
+
+/** The texts of everything that a call would do. */
+export function requestedTexts({
+  commands,
+  paths,
+  hosts,
+  input,
+}: PermissionQuestion): readonly string[] {
+  return [...commands, ...paths, ...hosts, ...(input === null ? [] : [input])];
+}
+
+/** Draws the full edit, because the user must be able to see all of what they allow. */
+function editLines({ before, after, everywhere }: ProposedEdit, pen: Pen): readonly string[] {
+  return [
+    ...(everywhere ? [pen.prose('dim', 'at every place:')] : []),
+    ...diffLines(textDiff(before, after, WHOLE), pen),
+  ];
+}
+
+/** Wide enough that nothing is wrapped, not even a table. */
+const UNBROKEN = 100_000;
+
+/** Whether drawing it as markdown hides a letter or digit, such as titles of links. */
+function hidesWords(text: string, pen: Pen): boolean {
+  const drawn = markdownLines(text, { width: UNBROKEN, isOpen: false }, pen);
+  return lettersOf(stripVTControlCharacters(drawn.join('\n'))) !== lettersOf(text);
+}
+
+function lettersOf(text: string): string {
+  return text.replaceAll(/[^\p{L}\p{N}]/gu, '');
 }

@@ -53,10 +53,7 @@ function factLines(name: string, value: string, width: number, pen: Pen): readon
 }
 
 /** The model of a new conversation; `missing` says what to do if there is none. */
-export function mainModel(library: LibraryInfo): {
-  readonly name: string;
-  readonly missing: readonly string[];
-} {
+export function mainModel(library: LibraryInfo) {
   try {
     const { provider, id } = library.mainModel();
     return library.offlineByDefault

@@ -1,12 +1,12 @@
 import { activityText } from '../../../api/index.ts';
 import { plural } from '../../../base/text.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
-import { paneRows, type PaneRows, type TaskTreeRow } from '../model/tree-rows.ts';
-import { visibleWidth } from './fit.ts';
-import { between, fitLine } from './fit.ts';
+import { paneRows, type TaskTreeRow } from '../model/task-tree.ts';
+import { visibleWidth, between, fitLine } from './fit.ts';
 import { shortCost, shortTokens, shortTime } from './numbers.ts';
 import type { Pen } from './pen.ts';
-import { statusSign } from './status-sign.ts';
+import type { TaskStatus } from '../../../protocol/result.ts';
+import type { TextRole } from './theme.ts';
 
 export interface PaneStyle {
   readonly width: number;
@@ -34,7 +34,7 @@ export function taskPane(
   return lines;
 }
 
-function hiddenText({ atWork, ended }: PaneRows['hidden']): string {
+function hiddenText({ atWork, ended }: ReturnType<typeof paneRows>['hidden']): string {
   const parts = [
     ...(atWork === 0 ? [] : [`${atWork} more at work`]),
     ...(ended === 0 ? [] : [`${ended} more ended`]),
@@ -56,13 +56,13 @@ function leastColumns(width: number): number {
 /** Draws a task: its state, agent, id and description, its activity, and its use. */
 function taskLine(
   { row, level, isBackground }: TaskTreeRow,
-  { width: terminalWidth, now, chosen }: Pick<PaneStyle, 'width' | 'now' | 'chosen'>,
+  { width: terminalWidth, now, chosen }: PaneStyle,
   pen: Pen,
 ): string {
   const width = Math.min(terminalWidth, MAX_WIDTH);
   const { sign, role } = statusSign(row);
   const isChosen = row.id === chosen;
-  const right = figures(row, { now, width });
+  const right = figures(row, now, width);
   const head = [
     `${isChosen ? pen.paint('accent', '▶') : ' '}${'  '.repeat(Math.min(level, 6))}${pen.paint(role, sign)}`,
     pen.prose(isChosen ? 'strong' : 'text', row.agent),
@@ -75,28 +75,19 @@ function taskLine(
   ].join(' ');
   const room = width - visibleWidth(right) - 1 - visibleWidth(head) - 1;
   const about = level === 0 ? '' : pen.prose('text', row.description);
-  return between(
-    `${head} ${joinActivity(about, does, { room, pen })}`,
-    pen.prose('dim', right),
-    width,
-  );
+  const left = `${head} ${joinActivity(about, does, room, pen)}`;
+  return between(left, pen.prose('dim', right), width);
 }
 
 /** In fewer columns an activity can't be understood. */
 const MIN_DOING = 6;
 
 /** Draws the description and the activity in `room` columns. The description gets at most half if both do not fit. */
-function joinActivity(
-  about: string,
-  does: string,
-  { room, pen }: { readonly room: number; readonly pen: Pen },
-): string {
+function joinActivity(about: string, does: string, room: number, pen: Pen): string {
   if (about === '') return fitLine(does, room);
   const wanted = Math.min(visibleWidth(does), Math.floor(room / 2));
-  const shown = fitLine(
-    about,
-    Math.max(room - wanted - SEPARATOR_WIDTH, Math.min(room, MIN_ABOUT)),
-  );
+  const most = Math.max(room - wanted - SEPARATOR_WIDTH, Math.min(room, MIN_ABOUT));
+  const shown = fitLine(about, most);
   const left = room - visibleWidth(shown) - SEPARATOR_WIDTH;
   if (left < Math.min(MIN_DOING, visibleWidth(does))) return fitLine(about, room);
   return `${shown} ${pen.prose('dim', '·')} ${fitLine(does, left)}`;
@@ -109,19 +100,16 @@ const MIN_ABOUT = 10;
  * Draws the figures of a task, each in its own columns, so that they do not move as they grow. On a narrow terminal
  * the time, which comes last, is kept longest. Figures that are still zero leave their columns to the activity.
  */
-function figures(
-  row: TaskRow,
-  { now, width }: { readonly now: number; readonly width: number },
-): string {
+function figures(row: TaskRow, now: number, width: number): string {
   const all = [
     shortTime((row.endedAt ?? now) - row.since).padStart(5),
     (row.tokens === 0 ? '' : `${shortTokens(row.tokens)} tok`).padStart(9),
     (row.turns === 0 ? '' : plural(row.turns, 'turn')).padStart(8),
     (row.costUsd === 0 ? '' : shortCost(row.costUsd)).padStart(7),
   ];
-  const taken = all.map((_, count) =>
+  const taken = all.map((_, index) =>
     all
-      .slice(0, all.length - count)
+      .slice(0, all.length - index)
       .toReversed()
       .join(' '),
   );
@@ -143,4 +131,29 @@ export function activityLine(row: TaskRow, now: number): string {
 function tasksWaitedFor({ activity }: TaskRow): number {
   if (activity.kind !== 'tools' || activity.asking.length > 0) return 0;
   return activity.running.every((tool) => tool === 'Task') ? activity.running.length : 0;
+}
+
+/** The state of a task as a sign, which can be read without colors. */
+export interface StatusSign {
+  readonly sign: string;
+  readonly role: TextRole;
+}
+
+const SIGNS: Readonly<Record<TaskStatus, StatusSign>> = {
+  queued: { sign: '○', role: 'dim' },
+  running: { sign: '●', role: 'accent' },
+  parked: { sign: '?', role: 'warn' },
+  completed: { sign: '✓', role: 'good' },
+  partial: { sign: '◐', role: 'warn' },
+  failed: { sign: '✗', role: 'bad' },
+  stopped: { sign: '■', role: 'dim' },
+  killed: { sign: '■', role: 'dim' },
+  interrupted: { sign: '!', role: 'bad' },
+};
+
+export function statusSign(row: Pick<TaskRow, 'status' | 'asks' | 'activity'>): StatusSign {
+  if (row.status !== 'running') return SIGNS[row.status];
+  if (row.asks > 0) return SIGNS.parked;
+  const isHeld = row.activity.kind === 'held' || row.activity.kind === 'waiting_to_retry';
+  return isHeld ? { sign: '~', role: 'warn' } : SIGNS.running;
 }

@@ -37,7 +37,8 @@ export function viewAt(parts: Parts, anchor: Anchor | null, height: number): Vie
 export function anchorAfterScroll(
   parts: Parts,
   anchor: Anchor | null,
-  { by, height }: { readonly by: number; readonly height: number },
+  by: number,
+  height: number,
 ): Anchor | null {
   const at = (anchor === null ? null : find(parts, anchor)) ?? topOfEnd(parts, height);
   if (at === null) return null;
@@ -96,26 +97,31 @@ export function visibleRange(
 export function anchorShowing(
   parts: Parts,
   anchor: Anchor | null,
-  { to, height }: { readonly to: Anchor; readonly height: number },
+  to: Anchor,
+  height: number,
 ): Anchor | null {
   const at = find(parts, to);
   const now = visibleRange(parts, anchor, height);
   if (at === null || now === null) return anchor;
   const around = Math.floor(height / 4);
   if (at.index < now.first || (at.index === now.first && at.line < now.line)) {
-    return anchorAfterScroll(parts, to, { by: -around, height });
+    return anchorAfterScroll(parts, to, -around, height);
   }
   let below = at.line - now.line;
   for (let index = now.first; index < at.index && below < height; index += 1) {
     below += parts.part(index).lines.length;
   }
-  return below < height
-    ? anchor
-    : anchorAfterScroll(parts, to, { by: around + 1 - height, height });
+  return below < height ? anchor : anchorAfterScroll(parts, to, around + 1 - height, height);
+}
+
+/** A line of a part, by the index of the part. */
+interface Position {
+  readonly index: number;
+  readonly line: number;
 }
 
 /** The position of the view at the end; null if everything fits. */
-function topOfEnd(parts: Parts, height: number): { index: number; line: number } | null {
+function topOfEnd(parts: Parts, height: number): Position | null {
   let left = height;
   for (let index = parts.count - 1; index >= 0; index -= 1) {
     const { length } = parts.part(index).lines;
@@ -126,7 +132,7 @@ function topOfEnd(parts: Parts, height: number): { index: number; line: number }
 }
 
 /** The index of a part; null if it does not exist any more. */
-function find(parts: Parts, { key, line }: Anchor): { index: number; line: number } | null {
+function find(parts: Parts, { key, line }: Anchor): Position | null {
   let low = 0;
   let high = parts.count - 1;
   while (low <= high) {

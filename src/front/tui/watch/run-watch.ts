@@ -7,7 +7,7 @@ import { App } from '../app.ts';
 import { attentionMethodOf } from '../terminal/notification.ts';
 import { EXIT_CODES, holdTerminal } from '../tui.ts';
 import { themeFor } from '../view/theme.ts';
-import { WatchedConversation, watchedLibrary } from './watched-library.ts';
+import { watchedConversation, watchedLibrary } from './watched-library.ts';
 
 export interface WatchRequest {
   /** The full id of the top task. */
@@ -24,7 +24,8 @@ export interface WatchRequest {
 export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<number> {
   const environment = readEnvironment();
   const left = Promise.withResolvers<number>();
-  const reportFailure = (text: string): void => app.dispatch({ type: 'request-failed', text });
+  const reportFailure = (text: string): void =>
+    app.session.dispatch({ type: 'request-failed', text });
   const library = watchedLibrary(muster, tasks, reportFailure);
   const app = new App({
     library,
@@ -32,19 +33,19 @@ export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<num
     theme: themeFor(environment),
     attention: attentionMethodOf(muster.notify, environment),
     agent: null,
-    watched: new WatchedConversation(id, library, reportFailure),
+    watched: watchedConversation(id, library, reportFailure),
     notices: [],
     now: systemClock.monotonic,
     onLeave: () => left.resolve(0),
   });
-  app.open(id);
+  app.session.open(id);
   const following = new AbortController();
-  const { placeTask, dispatch } = app;
+  const { placeTask, session } = app;
   const listener: TreeListener = {
     found: placeTask,
     left: placeTask,
-    event: (event, task) => dispatch({ type: 'task-event', event, task }),
-    passedOver: (count) => dispatch({ type: 'tasks-passed-over', count }),
+    event: (event, task) => session.dispatch({ type: 'task-event', event, task }),
+    passedOver: (count) => session.dispatch({ type: 'tasks-passed-over', count }),
   };
   const followed = tasks
     .follow(id, { listener, signal: following.signal })

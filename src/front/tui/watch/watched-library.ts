@@ -4,7 +4,7 @@ import type { UiLibrary } from '../model/ui-library.ts';
 import type { ConversationPort } from '../terminal/conversation-runner.ts';
 
 /** Reports why another process did not do what it was asked for. */
-export type ReportFailure = (text: string) => void;
+type ReportFailure = (text: string) => void;
 
 const NO_ATTACHMENTS = 'outputs and images can be attached only where the conversation runs';
 
@@ -56,9 +56,7 @@ export function watchedLibrary(
       problems: outputs.length + images.length === 0 ? [] : [NO_ATTACHMENTS],
     }),
     lookAtImage: async () => ({ facts: null, why: NO_ATTACHMENTS }),
-    setModel: () => {
-      throw new MusterError('CONFLICT', 'the model can be chosen only where the conversation runs');
-    },
+    setModel: () => refuse('the model can be chosen only where the conversation runs'),
     setMode: () => {},
     planRewind: async (id) => {
       throw notAtWork(id, `muster tasks rewind ${id}`);
@@ -66,9 +64,7 @@ export function watchedLibrary(
     rewind: async ({ task }) => {
       throw notAtWork(task, `muster tasks rewind ${task}`);
     },
-    start: () => {
-      throw new MusterError('CONFLICT', 'the watched conversation is started elsewhere');
-    },
+    start: () => refuse('the watched conversation is started elsewhere'),
     resume: async ({ id }) => {
       throw notAtWork(id, `muster --resume ${id}`);
     },
@@ -92,49 +88,37 @@ export function watchedLibrary(
       request('not sent to the background', () => tasks.detach(id).then(() => null)),
     stopTask: async (id, because) =>
       request('not stopped', () => tasks.stop(id, because).then(() => null)),
-    interrupt: (id) => {
-      throw new MusterError('CONFLICT', `task ${id} is interrupted where it runs`);
+    interrupt: (id) => refuse(`task ${id} is interrupted where it runs`),
+  };
+}
+
+/** Makes the conversation of another process. Messages are sent there. */
+export function watchedConversation(
+  id: string,
+  library: Pick<UiLibrary, 'resumeBelow' | 'send'>,
+  reportFailure: ReportFailure,
+): ConversationPort {
+  return {
+    id,
+    isAtWork: false,
+    isWatched: true,
+    // The watched conversation stays the same.
+    select: () => {},
+    send: (text) => library.send(id, text),
+    // The process that owns the conversation decides that.
+    continueWork: () => {},
+    resumeTask: (task, text) => {
+      const message = text === null ? {} : { prompt: text };
+      library.resumeBelow(task, message).catch((thrown: unknown) => {
+        const failure = text === null ? 'it does not continue' : `not sent: “${text}”`;
+        reportFailure(`${failure}: ${errorMessage(thrown)}`);
+      });
     },
   };
 }
 
-/** The conversation of another process. Messages are sent there. */
-export class WatchedConversation implements ConversationPort {
-  readonly id: string;
-  readonly isAtWork = false;
-  readonly isWatched = true;
-  private readonly library: Pick<UiLibrary, 'resumeBelow' | 'send'>;
-  private readonly reportFailure: ReportFailure;
-
-  constructor(
-    id: string,
-    library: Pick<UiLibrary, 'resumeBelow' | 'send'>,
-    reportFailure: ReportFailure,
-  ) {
-    this.id = id;
-    this.library = library;
-    this.reportFailure = reportFailure;
-  }
-
-  select(): void {
-    // The watched conversation stays the same.
-  }
-
-  send(text: string): void {
-    this.library.send(this.id, text);
-  }
-
-  continueWork(): void {
-    // The process that owns the conversation decides that.
-  }
-
-  resumeTask(task: string, text: string | null): void {
-    const message = text === null ? {} : { prompt: text };
-    this.library.resumeBelow(task, message).catch((thrown: unknown) => {
-      const failure = text === null ? 'it does not continue' : `not sent: “${text}”`;
-      this.reportFailure(`${failure}: ${errorMessage(thrown)}`);
-    });
-  }
+function refuse(reason: string): never {
+  throw new MusterError('CONFLICT', reason);
 }
 
 function notAtWork(id: string, command: string): MusterError {

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../../src/base/clock.ts';
-import { placeTask, beginTree, emptyTaskTree } from '../../../../src/front/tui/model/task-tree.ts';
-import { hasWork } from '../../../../src/front/tui/model/tree-rows.ts';
+import {
+  placeTask,
+  beginTree,
+  emptyTaskTree,
+  hasWork,
+} from '../../../../src/front/tui/model/task-tree.ts';
 import type { TaskStatus } from '../../../../src/protocol/result.ts';
 import { openMemoryStore } from '../../../../src/store/memory-store.ts';
 import { taskSpec } from '../../../store/fixture-data.ts';

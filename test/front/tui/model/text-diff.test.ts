@@ -3,8 +3,12 @@ import { expect, it } from 'vitest';
 import { diffLines, diffSize } from '../../../../src/front/tui/view/diff-lines.ts';
 import { Pen } from '../../../../src/front/tui/view/pen.ts';
 import { PLAIN } from '../../../../src/front/tui/view/theme.ts';
-import { changedWords, textDiff, WHOLE } from '../../../../src/front/tui/model/text-diff.ts';
-import { lineChanges } from '../../../../src/front/tui/model/line-changes.ts';
+import {
+  changedWords,
+  textDiff,
+  WHOLE,
+  lineChanges,
+} from '../../../../src/front/tui/model/text-diff.ts';
 import { placedChanges, textChanges } from '../../../../src/front/tui/model/call-details.ts';
 
 const pen = new Pen(PLAIN);

@@ -4,9 +4,11 @@ import {
   applySignalToTree,
   applyToTree,
   emptyTaskTree,
+  currentRows,
+  paneRows,
+  treeRows,
 } from '../../../../src/front/tui/model/task-tree.ts';
 import { applyToTranscript, emptyTranscript } from '../../../../src/front/tui/model/transcript.ts';
-import { currentRows, paneRows, treeRows } from '../../../../src/front/tui/model/tree-rows.ts';
 import {
   LOG_VERSION,
   type EventBody,

@@ -253,7 +253,7 @@ it('a conversation that was cut off continues on an empty line', async () => {
   stage.begin('mainmain', { agent: 'main', prompt: 'Look at it' });
   stage.ask('mainmain');
   stage.release('mainmain');
-  stage.plain.open('mainmain');
+  stage.plain.session.open('mainmain');
   expect(await stage.heard()).toContain('It was interrupted: send an empty line to continue.');
   await stage.say('');
   expect(stage.asked.resumed).toEqual([['mainmain', null]]);

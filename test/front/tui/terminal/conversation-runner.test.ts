@@ -72,14 +72,12 @@ function open({
     },
     {
       agent: 'Plan',
-      onEvent: () => {},
-      onNote: (level, text) => notes.push(`${level}: ${text}`),
-      chosenMode: () => chosen,
-      onModeTaken: () => {
-        chosen = null;
+      dispatch: (message) => {
+        if (message.type === 'note') notes.push(`${message.level}: ${message.text}`);
+        if (message.type === 'mode-taken') chosen = null;
+        if (message.type === 'conversation-idle') asked.push('idle');
       },
-      onChange: () => {},
-      onIdle: () => asked.push('idle'),
+      chosenMode: () => chosen,
     },
   );
   return {

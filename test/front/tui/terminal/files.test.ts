@@ -5,9 +5,9 @@ import {
   isPlainText,
   typedMention,
   matchFiles,
-} from '../../../../src/front/tui/terminal/project-files.ts';
+} from '../../../../src/front/tui/terminal/autocomplete.ts';
 import { droppedImage } from '../../../../src/front/tui/terminal/pasted-images.ts';
-import { OutputBuffer } from '../../../../src/front/tui/terminal/shell-process.ts';
+import { OutputBuffer } from '../../../../src/front/tui/terminal/shell-commands.ts';
 import { findFileMentions } from '../../../../src/engine/quote/quote.ts';
 
 it.each([

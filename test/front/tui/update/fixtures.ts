@@ -2,8 +2,7 @@ import { initialAppState, type AppState } from '../../../../src/front/tui/model/
 import { DEFAULT_BINDINGS } from '../../../../src/front/tui/model/key-bindings.ts';
 import { taskRow } from '../../../../src/front/tui/model/task-row.ts';
 import { emptyTaskTree, type TaskTree } from '../../../../src/front/tui/model/task-tree.ts';
-import type { UpdateContext } from '../../../../src/front/tui/update/action-handler.ts';
-import { LineCache } from '../../../../src/front/tui/view/line-cache.ts';
+import type { UpdateContext } from '../../../../src/front/tui/update/step.ts';
 import { Pen } from '../../../../src/front/tui/view/pen.ts';
 import { PLAIN } from '../../../../src/front/tui/view/theme.ts';
 import type { PermissionQuestion, Question } from '../../../../src/protocol/question.ts';
@@ -23,7 +22,7 @@ export const CONTEXT: UpdateContext = {
     mainModel: () => ({ provider: 'scripted', id: 'one', chain: ['flag'] }),
   },
   bindings: DEFAULT_BINDINGS,
-  tools: { pen: new Pen(PLAIN), cache: new LineCache() },
+  pen: new Pen(PLAIN),
   now: () => 1_000,
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AppState } from '../../../../src/front/tui/model/app-state.ts';
 import type { Action } from '../../../../src/front/tui/model/key-bindings.ts';
-import type { UiEffect } from '../../../../src/front/tui/update/effect.ts';
+import type { UiEffect } from '../../../../src/front/tui/update/step.ts';
 import type { UiMessage } from '../../../../src/front/tui/update/message.ts';
 import { update } from '../../../../src/front/tui/update/update.ts';
 import type { InputQuestion, PlanQuestion, Question } from '../../../../src/protocol/question.ts';

@@ -4,7 +4,7 @@ import type { AppState } from '../../../../src/front/tui/model/app-state.ts';
 import { ACTIONS } from '../../../../src/front/tui/model/key-bindings.ts';
 import { emptyTranscript } from '../../../../src/front/tui/model/transcript.ts';
 import { COMMANDS } from '../../../../src/front/tui/update/commands/command-table.ts';
-import type { UiEffect } from '../../../../src/front/tui/update/effect.ts';
+import type { UiEffect } from '../../../../src/front/tui/update/step.ts';
 import type { UiMessage } from '../../../../src/front/tui/update/message.ts';
 import { update } from '../../../../src/front/tui/update/update.ts';
 import { CONTEXT, permissionQuestion, stateOf, type Member } from './fixtures.ts';

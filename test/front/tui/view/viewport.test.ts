@@ -34,7 +34,7 @@ it('scrolling is like scrolling one list of all lines', () => {
       (lengths, height, moves) => {
         const parts = partsOf(lengths);
         let anchor = null;
-        for (const by of moves) anchor = anchorAfterScroll(parts, anchor, { by, height });
+        for (const by of moves) anchor = anchorAfterScroll(parts, anchor, by, height);
         expect(viewAt(parts, anchor, height).lines).toEqual(model(lengths, height, moves));
       },
     ),
@@ -45,7 +45,7 @@ it('the view stays while more arrives at the end, and follows the end from there
   const height = 3;
   const before = partsOf([4, 4, 4]);
   const after = partsOf([4, 4, 4, 5]);
-  const up = anchorAfterScroll(before, null, { by: -4, height });
+  const up = anchorAfterScroll(before, null, -4, height);
   expect(viewAt(before, up, height).lines).toEqual(viewAt(after, up, height).lines);
   expect(viewAt(after, null, height).lines).toEqual(['3.2', '3.3', '3.4']);
 });

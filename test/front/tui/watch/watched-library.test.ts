@@ -4,7 +4,7 @@ import type { Tasks } from '../../../../src/api/index.ts';
 import { MusterError } from '../../../../src/base/errors.ts';
 import type { UiLibrary } from '../../../../src/front/tui/model/ui-library.ts';
 import {
-  WatchedConversation,
+  watchedConversation,
   watchedLibrary,
 } from '../../../../src/front/tui/watch/watched-library.ts';
 
@@ -29,7 +29,7 @@ function open({ isGone = false, failure }: { isGone?: boolean; failure?: Error }
   };
   const facts = { cwd: '/work', store: {} } as UiLibrary;
   const muster = watchedLibrary(facts, doors as Tasks, (text) => told.push(text));
-  const conversation = new WatchedConversation(TASK, muster, (text) => told.push(text));
+  const conversation = watchedConversation(TASK, muster, (text) => told.push(text));
   return { muster, conversation, asked, told };
 }
 

@@ -1,6 +1,5 @@
 import type { AppState } from '../../model/app-state.ts';
-import type { UpdateContext } from '../action-handler.ts';
-import { hint, next, type UiEffect, type Update } from '../effect.ts';
+import { type UpdateContext, hint, next, type UiEffect, type Update } from '../step.ts';
 import { startRewind } from '../rewind.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
 import {
@@ -14,15 +13,14 @@ import {
   usagePage,
   type Page,
   type PageSource,
+  type CommandHelp,
 } from './pages.ts';
-import { modelCompletions, taskCompletions, type Completion } from './completions.ts';
+import { sanitizeLine, sanitizeForTerminal } from '../../../../base/terminal-text.ts';
+import { collapseWhitespace } from '../../../../base/text.ts';
+import type { LibraryInfo } from '../../model/ui-library.ts';
 
 /** A command that is typed after a slash. */
-export interface SlashCommand {
-  readonly name: string;
-  /** The argument as the help shows it; absent if there is none. */
-  readonly argument?: string;
-  readonly help: string;
+export interface SlashCommand extends CommandHelp {
   /** Set if the command does not work on the conversation of another process. */
   readonly needsOwnConversation?: true;
   /** The completions of the argument. */
@@ -41,12 +39,12 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'help',
     help: 'commands and keys',
-    run: page((_argument, { bindings }) => helpPage(bindings, COMMANDS)),
+    run: page(({ bindings }) => helpPage(bindings, COMMANDS)),
   },
   {
     name: 'tasks',
     help: 'all tasks of this conversation',
-    run: page((_argument, source) => tasksPage(source)),
+    run: page(tasksPage),
   },
   {
     name: 'task-status',
@@ -58,7 +56,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'agents',
     help: 'the agents that tasks can be delegated to',
-    run: page((_argument, source) => agentsPage(source)),
+    run: page(agentsPage),
   },
   {
     name: 'model',
@@ -68,7 +66,7 @@ export const COMMANDS: readonly SlashCommand[] = [
     completions: (_state, library) => modelCompletions(library),
     run: (state, argument, context) =>
       argument === ''
-        ? showPage(state, modelPage(sourceOf(state, context)), context)
+        ? page(modelPage)(state, argument, context)
         : next(
             state,
             { type: 'set-model', name: argument },
@@ -90,7 +88,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'usage',
     help: 'tokens and cost of this conversation',
-    run: page((_argument, source) => usagePage(source)),
+    run: page(usagePage),
   },
   {
     name: 'context',
@@ -104,7 +102,7 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'permissions',
     help: 'the permission mode and the rules',
-    run: page((_argument, source) => permissionsPage(source)),
+    run: page(permissionsPage),
   },
   {
     name: 'compact',
@@ -145,11 +143,40 @@ function does(effect: UiEffect): SlashCommand['run'] {
 }
 
 /** A command that shows a page. */
-function page(build: (argument: string, source: PageSource) => Page): SlashCommand['run'] {
+function page(build: (source: PageSource, argument: string) => Page): SlashCommand['run'] {
   return (state, argument, context) =>
-    showPage(state, build(argument, sourceOf(state, context)), context);
+    showPage(state, build({ ...context, tree: state.tree }, argument), context);
 }
 
-function sourceOf({ tree }: AppState, { library, bindings, now }: UpdateContext): PageSource {
-  return { tree, library, bindings, now: now() };
+/** A text that the editor offers: `/help`, `@Explore`. */
+export interface Completion {
+  readonly text: string;
+  readonly help: string;
+}
+
+function taskCompletions({ tree }: AppState): readonly Completion[] {
+  return [...tree.rows.values()].map(({ id, agent, description }) => ({
+    text: id.slice(0, 8),
+    help: collapseWhitespace(sanitizeForTerminal(`${agent} ${description}`, 'prose')),
+  }));
+}
+
+/** The tiers, and the models that the configuration names. */
+function modelCompletions({ models }: Pick<LibraryInfo, 'models'>): readonly Completion[] {
+  const { fast, balanced, powerful, default: standard, flag } = models.settings;
+  const tiers = Object.entries({ fast, balanced, powerful }).map(([text, model]) => ({
+    text,
+    help: sanitizeLine(model ?? 'the tier'),
+  }));
+  const named = [standard, flag].flatMap((model) =>
+    model === undefined ? [] : [{ text: sanitizeLine(model), help: '' }],
+  );
+  return [...tiers, ...named];
+}
+
+export function agentCompletions({ agents }: LibraryInfo['agents']): readonly Completion[] {
+  return agents.map(({ name, description }) => ({
+    text: sanitizeLine(`@${name}`),
+    help: collapseWhitespace(sanitizeForTerminal(description, 'prose')),
+  }));
 }

@@ -1,10 +1,9 @@
 import type { TaskSummary } from '../../../../api/index.ts';
 import type { AppState } from '../../model/app-state.ts';
-import { emptyMain, forgetTree } from '../../model/task-tree.ts';
+import { emptyTree, forgetTree } from '../../model/task-tree.ts';
 import { shortTime } from '../../view/numbers.ts';
-import { statusSign } from '../../view/status-sign.ts';
-import { addNote, editTree } from '../edit-tree.ts';
-import { andThen, hint, next, type Update } from '../effect.ts';
+import { statusSign } from '../../view/task-pane.ts';
+import { addNote, editTree, andThen, hint, next, type Update, dispatchNote } from '../step.ts';
 import type { ConversationFound } from '../message.ts';
 import { closeTask } from '../tasks.ts';
 import type { Page } from './pages.ts';
@@ -32,47 +31,39 @@ export function switchConversation(state: AppState, name: string): Update {
 }
 
 /** Opens the conversation that `/resume` named, if it can be continued here. */
-export function openFound(
-  state: AppState,
-  { id, parent, root, ownerPid }: ConversationFound,
-): Update {
+export function openFound(state: AppState, found: ConversationFound): Update {
+  const { id, parent, root, ownerPid } = found;
   const { id: before } = state.conversation;
   if (id === before) return hint(state, 'this conversation is already open');
   if (parent !== null) {
-    return hint(
-      state,
-      `${shortId(id)} is a task of conversation ${shortId(root)}: resume that one`,
-    );
+    const conversation = shortId(root);
+    return hint(state, `${shortId(id)} is a task of conversation ${conversation}: resume that one`);
   }
   if (ownerPid !== null) {
-    return hint(
-      state,
-      `process ${ownerPid} is working on it: muster tasks watch ${shortId(id)} shows it`,
-    );
+    const command = `muster tasks watch ${shortId(id)}`;
+    return hint(state, `process ${ownerPid} is working on it: ${command} shows it`);
   }
   return andThen(closeTask(state), (closed) => {
-    const empty = editTree({ ...closed, chosenTask: null }, (tree) => {
-      forgetTree(tree);
-      emptyMain(tree);
-    });
+    const empty = editTree({ ...closed, chosenTask: null }, emptyTree);
     const load = { type: 'load-conversation', id } as const;
     if (before === null) return next(empty, load);
     const text = `/resume ${shortId(before)} returns to the previous conversation`;
-    return next(empty, load, {
-      type: 'dispatch',
-      message: { type: 'note', level: 'info', text },
-    });
+    return next(empty, load, dispatchNote('info', text));
   });
+}
+
+interface ListOptions {
+  readonly cwd: string;
+  /** The id of the conversation that is open. */
+  readonly current: string | null;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
 /** The conversations of a directory. `tasks` are all tasks in the logs, the newest first. */
 export function conversationsPage(
   tasks: readonly TaskSummary[],
-  {
-    cwd,
-    current,
-    now,
-  }: { readonly cwd: string; readonly current: string | null; readonly now: number },
+  { cwd, current, now }: ListOptions,
 ): Page {
   const all = tasks.filter(
     (task) => task.parent === null && task.cwd === cwd && task.source !== 'template',
@@ -91,7 +82,7 @@ export function conversationsPage(
 
 function conversationLine(
   { id, status, description, created, ended }: TaskSummary,
-  { current, now }: { readonly current: string | null; readonly now: number },
+  { current, now }: Omit<ListOptions, 'cwd'>,
 ): string {
   const { sign } = statusSign({ status, asks: 0, activity: { kind: 'idle' } });
   const when = `${shortTime(Math.max(0, now - (ended ?? created)))} ago`;

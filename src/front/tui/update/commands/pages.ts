@@ -5,15 +5,11 @@ import type { AppState } from '../../model/app-state.ts';
 import { ACTIONS, type Bindings } from '../../model/key-bindings.ts';
 import { keysOf } from '../../model/key-names.ts';
 import type { TaskRow } from '../../model/task-row.ts';
-import { rootRow, type TaskTree } from '../../model/task-tree.ts';
-import { treeRows, treeTotals } from '../../model/tree-rows.ts';
+import { rootRow, type TaskTree, treeRows, totalUse } from '../../model/task-tree.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
 import { shortCost, shortTokens, shortTime } from '../../view/numbers.ts';
-import { statusSign } from '../../view/status-sign.ts';
-import { activityLine } from '../../view/task-pane.ts';
-import type { UpdateContext } from '../action-handler.ts';
-import { appendEntry } from '../edit-tree.ts';
-import { andThen, next, type Update } from '../effect.ts';
+import { statusSign, activityLine } from '../../view/task-pane.ts';
+import { type UpdateContext, andThen, next, type Update, appendEntry } from '../step.ts';
 import { showFromStart } from '../scroll.ts';
 import { closeTask } from '../tasks.ts';
 
@@ -23,17 +19,15 @@ export interface Page {
   readonly lines: readonly string[];
 }
 
-export interface PageSource {
-  readonly library: LibraryInfo;
+/** Everything that a page is made from. */
+export interface PageSource extends UpdateContext {
   readonly tree: TaskTree;
-  readonly bindings: Bindings;
-  /** Milliseconds of the monotonic clock. */
-  readonly now: number;
 }
 
 /** The part of a slash command that the help shows. */
-interface CommandHelp {
+export interface CommandHelp {
   readonly name: string;
+  /** The argument as the help shows it; absent if there is none. */
   readonly argument?: string;
   readonly help: string;
 }
@@ -95,8 +89,9 @@ function columns(rows: readonly (readonly string[])[]): readonly string[] {
   return rows.map(([name = '', help = '']) => `${name.padEnd(width)}  ${help}`);
 }
 
-export function tasksPage({ tree, now }: PageSource): Page {
+export function tasksPage({ tree, now: clock }: PageSource): Page {
   const rows = treeRows(tree);
+  const now = clock();
   if (rows.length === 0) return { title: 'Tasks', lines: ['none yet'] };
   const more =
     tree.droppedRows === 0 ? [] : [`and ${tree.droppedRows} that ended before: muster tasks list`];
@@ -121,8 +116,9 @@ function used(row: TaskRow, now: number): string {
   ].join(', ');
 }
 
-export function taskPage(typed: string, { tree, now }: PageSource): Page {
+export function taskPage({ tree, now: clock }: PageSource, typed: string): Page {
   const title = '/task-status';
+  const now = clock();
   if (typed === '') return { title, lines: ['which one? /tasks lists their ids'] };
   const found = [...tree.rows.values()].filter(({ id }) => id.startsWith(typed));
   const [row] = found;
@@ -185,7 +181,7 @@ function mainModelLines(library: Pick<LibraryInfo, 'mainModel'>): readonly strin
 export function usagePage({ tree }: PageSource): Page {
   const byModel = Map.groupBy(tree.rows.values(), ({ model }) => model);
   const sum = (rows: readonly TaskRow[]) => {
-    const use = treeTotals({ rows: new Map(rows.map((row) => [row.id, row])) });
+    const use = totalUse(rows);
     return `${plural(rows.length, 'task')}, ${plural(use.turns, 'turn')}, ${shortTokens(use.tokens)} paid tokens, ${shortCost(use.costUsd)}`;
   };
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { liveTree } from '../../../src/front/headless/live-tree.ts';
+import { liveTree } from '../../../src/front/headless/live-block.ts';
 import type { EventBody } from '../../../src/protocol/events/event.ts';
 import { taskSpec } from '../../store/fixture-data.ts';
 import { applyEvent } from '../../../src/protocol/state/fold.ts';

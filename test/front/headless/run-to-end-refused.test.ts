@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  RefusedCommands,
-  withRefusedCommands,
-} from '../../../src/front/headless/refused-commands.ts';
+import { exitCode, RefusedCommands } from '../../../src/front/headless/run-to-end.ts';
 import type { EventBody, TaskEvent } from '../../../src/protocol/events/event.ts';
 import type { Decision } from '../../../src/protocol/permission.ts';
 
@@ -46,6 +43,8 @@ test.each([
   for (const each of events) commands.add(each);
   const problem = commands.problem();
   expect(problem?.includes('--sandbox container') ?? false).toBe(isReported);
-  const codes = [0, 1, 3, 5, 6].map((code) => withRefusedCommands(code, problem));
+  const codes = (['completed', 'failed', 'partial', 'parked', 'stopped'] as const).map((status) =>
+    exitCode(status, problem),
+  );
   expect(codes).toEqual([isReported ? 1 : 0, 1, 3, 5, 6]);
 });

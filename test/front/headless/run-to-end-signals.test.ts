@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { isCancelled } from '../../../src/base/errors.ts';
-import { endOnSignals } from '../../../src/front/headless/end-on-signals.ts';
+import { endOnSignals } from '../../../src/front/headless/run-to-end.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
