@@ -73,7 +73,11 @@ const CHUNKS = [
     ),
     priority: 4,
   },
-  { name: 'core', test: /src\/front\/(cli\/run-prompt|headless\/headless)\.ts$/, priority: 3 },
+  {
+    name: 'core',
+    test: /src\/(api\/muster|front\/(cli\/run-prompt|headless\/headless))\.ts$/,
+    priority: 3,
+  },
   { name: 'commands', test: /src\/front\/cli\/commands\.ts$/, priority: 2 },
   {
     name: 'providers',

@@ -2,6 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { readNamedAgentFile } from '../../agents/named-file.ts';
 import { systemErrorCode, UsageError } from '../../base/errors.ts';
+import { toAbsolutePath } from '../../sys/files/paths.ts';
 import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
 import { requireAgent } from './load-agents.ts';
 
@@ -14,10 +15,15 @@ export interface ChosenAgents {
 /**
  * Returns whether an argument names a file and not an agent: it contains a `/` or ends like a file.
  */
-export function isAgentFile(word: string): boolean {
+function isAgentFile(word: string): boolean {
   return (
     word === '.' || word === '..' || word.includes('/') || /\.(?:md|toml|jsonc?|ya?ml)$/i.test(word)
   );
+}
+
+/** Makes the paths of files among the arguments absolute; the other arguments are names. */
+export function resolveAgentFiles(words: readonly string[], cwd: string): readonly string[] {
+  return words.map((word) => (isAgentFile(word) ? toAbsolutePath(word, cwd) : word));
 }
 
 /**

@@ -17,6 +17,7 @@ import { cutPage } from './text-page.ts';
 import { questionJson } from '../questions/question-json.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import { reusedText } from '../../protocol/state/task-texts.ts';
 import { parseLocations } from '../../base/code-search/format-ranking.ts';
 
 /** The files of a task that its result names. */
@@ -180,11 +181,6 @@ function tokensText({ usage, ledger }: TaskState): string {
   const estimated = sumLedger(ledger, { isEstimated: true });
   const tokens = paidTokens(usage) + paidTokens(estimated.usage);
   return `${estimated.answers > 0 ? '~' : ''}${plural(tokens, 'token')}`;
-}
-
-/** Says which earlier task gave a reused result, and when. */
-export function reusedText({ of, at }: NonNullable<TaskState['reused']>): string {
-  return `the result of task ${of} of ${new Date(at).toISOString()}; all that it read is the same`;
 }
 
 function countToolCalls(state: TaskState): number {

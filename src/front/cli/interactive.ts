@@ -1,4 +1,4 @@
-import { createMuster } from '../../api/muster.ts';
+import { createMuster } from '../../api/index.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { CommandContext } from './command.ts';

@@ -1,14 +1,19 @@
 import { resolve } from 'node:path';
-import { createMuster } from '../../api/muster.ts';
-import type { EventListener, Muster, MusterOptions, Run } from '../../api/index.ts';
+import {
+  createMuster,
+  type EventListener,
+  type Muster,
+  type MusterOptions,
+  type Run,
+  type MessageQuoteRequest,
+  type QuotedItems,
+} from '../../api/index.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { UsageError } from '../../base/errors.ts';
 import { loadOutputSchema, readSessionAgents } from './file-options.ts';
 import { printNotice } from './output.ts';
 import type { RunOptions, SessionOptions } from './run-options.ts';
 import { readMessage, readPrompt } from './stdin.ts';
-import type { MessageQuoteRequest } from '../../api/session/contract.ts';
-import type { QuotedItems } from '../../api/session/contract.ts';
 
 const OFFLINE_NOTICE =
   'no model is configured: the offline search engine answers. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see `muster models`.';

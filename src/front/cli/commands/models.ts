@@ -1,6 +1,6 @@
 import { toPrintableJson } from '../../../base/printable-json.ts';
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
-import type { ModelsReport } from '../../../api/setup/models-report.ts';
+import { reportModels, type ModelsReport } from '../../../api/index.ts';
 import { defineCommand } from '../command.ts';
 import { columns } from '../layout.ts';
 import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
@@ -15,7 +15,6 @@ export const modelsCommand = defineCommand({
   parse: ({ flags }) => ({ json: flags.has('json'), ...configOptions(flags) }),
   run: async (options, context) => {
     const { loadConfiguration } = await import('../configuration.ts');
-    const { reportModels } = await import('../../../api/setup/models-report.ts');
     const loaded = await loadConfiguration(options, context);
     const report = await reportModels(loaded, context.environment);
     context.out(options.json ? `${toPrintableJson(report, 2)}\n` : asText(report));

@@ -1,4 +1,4 @@
-import type { UsageReport, UsageRow, UsageSum } from '../../../api/index.ts';
+import { USAGE_KEYS, type UsageReport, type UsageRow, type UsageSum } from '../../../api/index.ts';
 import { plural, truncate } from '../../../base/text.ts';
 import {
   addUsageTotals,
@@ -14,7 +14,6 @@ import { columns } from '../layout.ts';
 import { outputOptions } from '../run-options.ts';
 import { TASK_VALUES } from '../completion-values.ts';
 import { withTasks } from './tasks/with-tasks.ts';
-import { USAGE_KEYS } from '../../../api/tasks/usage-keys.ts';
 import { quoteValue } from '../../../config/message-text.ts';
 
 /** As many as fit into a few screens; `--all` shows the rest. */

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { errorMessage } from '../../../base/errors.ts';
 import { toAbsolutePath } from '../../../sys/files/paths.ts';
-import type { ShownImage, ImageDescription } from '../../../api/session/contract.ts';
+import type { ShownImage, ImageDescription } from '../../../api/index.ts';
 
 /** The limits of the images that are kept. Those of sent messages count too, since a message can be sent again. */
 const MAX_IMAGES = 20;

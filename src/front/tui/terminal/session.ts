@@ -10,7 +10,7 @@ import { EffectRunner, type Surface } from './effect-runner.ts';
 import { MessageSender } from './message-sender.ts';
 import { PastedImages } from './pasted-images.ts';
 import { ShellCommands } from './shell-commands.ts';
-import type { CommandOutput } from '../../../api/session/contract.ts';
+import type { CommandOutput } from '../../../api/index.ts';
 
 export interface SessionOptions {
   readonly library: UiLibrary;

@@ -1,7 +1,7 @@
 import { plural } from '../../../base/text.ts';
 import type { ShellEntry } from '../model/entry.ts';
 import type { ShellProcess } from './shell-process.ts';
-import type { CommandOutput } from '../../../api/session/contract.ts';
+import type { CommandOutput } from '../../../api/index.ts';
 
 /** The output that the screen shows; the message gets more of it. */
 const SHOWN_CHARACTERS = 4_096;

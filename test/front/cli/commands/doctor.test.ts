@@ -43,7 +43,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     ripgrep: () => Promise.resolve(process.execPath),
     agents: () => Promise.resolve({ loaded: 6, problems: [], skipped: [] }),
     repairs: () => Promise.resolve(new Map()),
-    sandbox: () => ({ state: () => Promise.resolve({ on: true, kind: 'bwrap' }) }),
+    sandbox: () => Promise.resolve({ on: true, kind: 'bwrap' }),
   };
   return { context, probes, written };
 }
@@ -191,7 +191,8 @@ describe('doctor', () => {
       ...probes,
       nodeVersion: '20.0.0',
       ripgrep: () => Promise.reject(new Error('no binary')),
-      sandbox: () => createUnavailableSandbox('bwrap is not installed', 'apt install bubblewrap'),
+      sandbox: () =>
+        createUnavailableSandbox('bwrap is not installed', 'apt install bubblewrap').state(),
       agents: () =>
         Promise.resolve({
           loaded: 6,

@@ -1,17 +1,11 @@
-import type { AgentsCheckReport } from '../../../../api/agents/check-agents.ts';
+import { checkAgents, resolveAgentFiles, type AgentsCheckReport } from '../../../../api/index.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { plural } from '../../../../base/text.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import { pathGroup, shownPath } from './format.ts';
-import {
-  resolveAgentFiles,
-  agentsLocation,
-  agentsOptions,
-  directoryOption,
-  TRUST_DATA_DIR,
-} from './location.ts';
+import { agentsLocation, agentsOptions, directoryOption, TRUST_DATA_DIR } from './location.ts';
 
 const WIDEST = 'warning'.length;
 
@@ -36,12 +30,11 @@ export const agentsCheckCommand = defineCommand({
     dir: flags.text('dir'),
   }),
   run: async (options, context) => {
-    const { checkAgents } = await import('../../../../api/agents/check-agents.ts');
     const { json, strict } = options;
     const report = await checkAgents({
       ...agentsLocation(options, context),
       ...directoryOption(options.dir, context),
-      names: await resolveAgentFiles(options.names, context),
+      names: await resolveAgentFiles(options.names, context.cwd),
     });
     const ok = !report.findings.some(
       ({ severity }) => severity === 'error' || (strict && severity === 'warning'),

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
-import type { AgentExplanation, ExplainedLimit } from '../../../../api/explain/explain-agent.ts';
+import { explainAgent, type AgentExplanation, type ExplainedLimit } from '../../../../api/index.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import { factLines, type Fact } from '../../layout.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
@@ -41,7 +41,6 @@ export const agentsExplainCommand = defineCommand({
     addDirs: flags.texts('add-dir'),
   }),
   run: async (options, context) => {
-    const { explainAgent } = await import('../../../../api/explain/explain-agent.ts');
     const { name, flags, addDirs, json } = options;
     const explained = await explainAgent({
       ...agentsLocation(options, context),

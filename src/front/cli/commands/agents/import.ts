@@ -1,4 +1,4 @@
-import type { ImportedAgent } from '../../../../api/agents/import-agents.ts';
+import { importAgents, resolveAgentFiles, type ImportedAgent } from '../../../../api/index.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
@@ -7,7 +7,6 @@ import { FILES } from '../../completion-values.ts';
 import { shownPath } from './format.ts';
 import {
   AGENT_DIRECTORIES,
-  resolveAgentFiles,
   agentsLocation,
   agentsOptions,
   directoryOption,
@@ -36,12 +35,11 @@ export const agentsImportCommand = defineCommand({
     ...targetOptions(flags),
   }),
   run: async (options, context) => {
-    const { importAgents } = await import('../../../../api/agents/import-agents.ts');
     const { to, name, force, json } = options;
     const imported = await importAgents({
       ...agentsLocation(options, context),
       ...directoryOption(options.dir, context),
-      names: await resolveAgentFiles(options.names, context),
+      names: await resolveAgentFiles(options.names, context.cwd),
       to,
       name,
       force,

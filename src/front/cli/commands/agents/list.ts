@@ -1,4 +1,4 @@
-import type { listAgentsIn } from '../../../../api/index.ts';
+import { listAgentsBelow, listAgentsIn } from '../../../../api/index.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { collapseWhitespace, plural } from '../../../../base/text.ts';
@@ -35,7 +35,6 @@ export const agentsListCommand = defineCommand({
     dir: flags.text('dir'),
   }),
   run: async (options, context) => {
-    const { listAgentsBelow, listAgentsIn } = await import('../../../../api/index.ts');
     const { json, verbose } = options;
     const { dir } = directoryOption(options.dir, context);
     const listings =

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
-import type { AgentsLocation } from '../../../../api/agents/load-agents.ts';
+import type { AgentsLocation } from '../../../../api/index.ts';
 import type { AgentScope } from '../../../../protocol/agent.ts';
-import { toAbsolutePath } from '../../../../sys/files/paths.ts';
 import type { CommandContext } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
 import type { FlagSpec } from '../../flags.ts';
@@ -40,15 +39,6 @@ export function agentsLocation(
     onNotice: (line) => context.err(`muster: ${line}\n`),
     ...(dataDir === null ? {} : { dataDir: resolve(context.cwd, dataDir) }),
   };
-}
-
-/** Makes the paths of files among these operands absolute; the other operands are names. */
-export async function resolveAgentFiles(
-  operands: readonly string[],
-  { cwd }: CommandContext,
-): Promise<readonly string[]> {
-  const { isAgentFile } = await import('../../../../api/agents/choose-agents.ts');
-  return operands.map((each) => (isAgentFile(each) ? toAbsolutePath(each, cwd) : each));
 }
 
 /** Returns the directory of `--dir` as an absolute path. */

@@ -1,6 +1,10 @@
 import { resolve } from 'node:path';
-import type { NewAgent } from '../../../../api/agents/create-agent.ts';
-import { EXAMPLE_AGENTS } from '../../../../api/agents/examples.ts';
+import {
+  createAgent,
+  readPromptFile,
+  EXAMPLE_AGENTS,
+  type NewAgent,
+} from '../../../../api/index.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
@@ -64,7 +68,6 @@ export const agentsNewCommand = defineCommand({
   ],
   parse: parseNewAgent,
   run: async (options, context) => {
-    const { createAgent } = await import('../../../../api/agents/create-agent.ts');
     const { to, force, json } = options;
     const wish = await requestedAgent(options, context);
     const created = await createAgent({ ...agentsLocation(options, context), wish, to, force });
@@ -107,7 +110,6 @@ async function requestedAgent(
   { cwd, questions: start }: CommandContext,
 ): Promise<NewAgent> {
   const { description, tools, model, mode, from, promptFile } = options;
-  const { readPromptFile } = await import('../../../../api/agents/create-agent.ts');
   const prompt =
     promptFile === null ? options.prompt : await readPromptFile(resolve(cwd, promptFile));
   const given = { name: options.name, description, tools, model, mode, prompt, from };

@@ -1,4 +1,4 @@
-import type { AgentDetails } from '../../../../api/agents/list-agents.ts';
+import { showAgent, type AgentDetails } from '../../../../api/index.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { plural } from '../../../../base/text.ts';
@@ -22,7 +22,6 @@ export const agentsShowCommand = defineCommand({
     name,
   }),
   run: async (options, context) => {
-    const { showAgent } = await import('../../../../api/agents/list-agents.ts');
     const agent = await showAgent(options.name, agentsLocation(options, context));
     context.out(options.json ? `${toPrintableJson(agent, 2)}\n` : asText(agent, context));
     return 0;

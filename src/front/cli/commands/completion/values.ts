@@ -1,7 +1,10 @@
-import { listAgentsIn, type TaskSummary } from '../../../../api/index.ts';
-import { loadAgents } from '../../../../api/agents/load-agents.ts';
-import { openTasks } from '../../../../api/tasks/tasks.ts';
-import { listTemplatesIn } from '../../../../api/templates/list-templates.ts';
+import {
+  listAgentsIn,
+  loadAgents,
+  openTasks,
+  listTemplatesIn,
+  type TaskSummary,
+} from '../../../../api/index.ts';
 import { grantableModes } from '../../../../trust/mode-grants.ts';
 import { isTaskAtWork, taskLabel } from '../tasks/rows.ts';
 import type { FoundSource } from '../../completion-values.ts';
@@ -67,7 +70,7 @@ async function questions(place: CompletionPlace): Promise<readonly Candidate[]> 
 }
 
 async function listedTasks({ dataDir }: CompletionPlace): Promise<readonly TaskSummary[]> {
-  const tasksHere = openTasks(dataDir === undefined ? {} : { dataDir });
+  const tasksHere = await openTasks(dataDir === undefined ? {} : { dataDir });
   try {
     return tasksHere.list();
   } finally {

@@ -1,12 +1,19 @@
 import { resolve } from 'node:path';
-import { listAgentsIn } from '../../../../api/index.ts';
+import {
+  listAgentsIn,
+  recentRepairs,
+  type SandboxState,
+  reportModels,
+  openConfiguredSandbox,
+  type ModelsReport,
+  type SandboxOptions,
+} from '../../../../api/index.ts';
 import { MusterError } from '../../../../base/errors.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { sanitizeForTerminal } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
 import type { AgentProblem } from '../../../../protocol/agent.ts';
 import { REPAIRS } from '../../../../protocol/repair.ts';
-import type { Sandbox } from '../../../../sys/sandbox/sandbox.ts';
 import type { CommandContext } from '../../command.ts';
 import { configInputs } from '../../configuration.ts';
 import { columns } from '../../layout.ts';
@@ -24,11 +31,9 @@ import {
 } from './machine-checks.ts';
 import type { ConfigFile } from '../../../../config/files.ts';
 import { readConfig, type ConfigReading } from '../../../../config/load.ts';
-import { reportModels, type ModelsReport } from '../../../../api/setup/models-report.ts';
 import { dataDirectory } from '../../../../config/paths.ts';
 import { describeConfigProblem } from '../../../../config/setting.ts';
 import type { RepairsByModel } from '../../../../report/repairs.ts';
-import { openConfiguredSandbox, type SandboxOptions } from '../../../../api/setup/sandbox.ts';
 import { untrustedSummary, type UnusedFiles } from '../../../../trust/untrusted-notice.ts';
 
 /** The facts about this process and machine that the checks look at. */
@@ -45,7 +50,7 @@ export interface DoctorProbes {
   /** Repairs in the answers of the newest tasks. */
   readonly repairs: (dataDir: string) => Promise<RepairsByModel>;
   /** May leave nothing behind. */
-  readonly sandbox: (location: Omit<SandboxOptions, 'keepsRecords'>) => Pick<Sandbox, 'state'>;
+  readonly sandbox: (location: Omit<SandboxOptions, 'keepsRecords'>) => Promise<SandboxState>;
 }
 
 interface AgentsLocation {
@@ -77,9 +82,9 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
     uid: process.getuid?.(),
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
     models: (loaded) => reportModels(loaded, environment),
-    repairs: async (data) =>
-      (await import('../../../../api/tasks/recent-repairs.ts')).recentRepairs(data, environment),
-    sandbox: (location) => openConfiguredSandbox({ ...location, keepsRecords: false }),
+    repairs: (data) => recentRepairs(data, environment),
+    sandbox: async (location) =>
+      (await openConfiguredSandbox({ ...location, keepsRecords: false })).state(),
     agents: async (location) => {
       const { agents, problems, skipped } = await listAgentsIn({ ...location, environment });
       const loaded = agents.filter(({ shadowedBy }) => shadowedBy === null).length;
@@ -120,7 +125,7 @@ async function allChecks(
   const agents = await loadAgents(location, probes);
   const { kind, caches } = reading.config.sandbox;
   const { environment, home } = context;
-  const sandbox = probes.sandbox({ environment, home, kind, caches, roots: [cwd], dataDir: data });
+  const place = { environment, home, kind, caches, roots: [cwd], dataDir: data };
   return [
     nodeCheck(probes.nodeVersion),
     ...configChecks(reading),
@@ -131,7 +136,7 @@ async function allChecks(
     ...trustChecks({ files: reading.files, skipped: agents.skipped }),
     await ripgrepCheck(probes.ripgrep),
     gitCheck(environment),
-    sandboxCheck(await sandbox.state()),
+    sandboxCheck(await probes.sandbox(place)),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { checkSkillsIn } from '../../../../api/index.ts';
 import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { printJson, printText } from '../../../../sys/print.ts';
 import { defineCommand } from '../../command.ts';
@@ -13,7 +14,6 @@ export const skillsCheckCommand = defineCommand({
   examples: ['muster skills check', 'muster skills check --dir my-skills/deploy'],
   parse: parseSkills,
   run: async (options) => {
-    const { checkSkillsIn } = await import('../../../../api/index.ts');
     const report = await checkSkillsIn(skillsLocation(options));
     const { checked, errors, findings, warnings } = report;
     if (options.json) printJson(report, 2);

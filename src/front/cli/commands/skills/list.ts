@@ -1,4 +1,4 @@
-import type { ListSkillsOptions, listSkillsIn } from '../../../../api/index.ts';
+import { listSkillsIn, type ListSkillsOptions } from '../../../../api/index.ts';
 import { collapseWhitespace, truncate } from '../../../../base/text.ts';
 import { printJson, printText } from '../../../../sys/print.ts';
 import { defineCommand, type CommandArguments } from '../../command.ts';
@@ -18,7 +18,6 @@ export const skillsListCommand = defineCommand({
   examples: ['muster skills list --json'],
   parse: parseSkills,
   run: async (options) => {
-    const { listSkillsIn } = await import('../../../../api/index.ts');
     const listings = await listSkillsIn(skillsLocation(options));
     if (options.json) printJson(listings, 2);
     else printText(asText(listings));

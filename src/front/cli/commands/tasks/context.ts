@@ -1,3 +1,4 @@
+import { contextLines } from '../../../../api/index.ts';
 import { printLines, printJsonDocument } from './print.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
@@ -19,7 +20,6 @@ export const tasksContextCommand = defineCommand({
   run: ({ id, turn, ...options }) =>
     withTasks(options, async (tasks) => {
       const context = await tasks.context(id, turn);
-      const { contextLines } = await import('../../../../api/tasks/context-lines.ts');
       if (options.json) printJsonDocument(context);
       else printLines(...contextLines(context));
       return 0;

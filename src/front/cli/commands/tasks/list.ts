@@ -1,6 +1,6 @@
 import { steadyNow } from '../../../../protocol/state/steady-time.ts';
 import { realpathSync } from 'node:fs';
-import type { Tasks, TaskSummary } from '../../../../api/index.ts';
+import { activityText, type Tasks, type TaskSummary } from '../../../../api/index.ts';
 import { systemClock } from '../../../../base/clock.ts';
 import { MusterError } from '../../../../base/errors.ts';
 import { formatClockTime, formatLocalMinute } from '../../../../base/local-time.ts';
@@ -77,7 +77,6 @@ function listLine(task: TaskSummary, level: number): string {
 /** Describes what a task does in whichever process works on it; empty for any other task. */
 async function activityNote(tasks: Tasks, { id, status, heldBy }: TaskSummary): Promise<string> {
   if (status !== 'running' || heldBy !== undefined) return '';
-  const { activityText } = await import('../../../../api/index.ts');
   try {
     const state = tasks.state(id);
     const text = activityText(state, steadyNow(state.lifetime, systemClock));

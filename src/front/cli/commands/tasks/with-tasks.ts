@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Tasks } from '../../../../api/index.ts';
+import { openTasks, type Tasks } from '../../../../api/index.ts';
 import { printNotice } from '../../output.ts';
 import type { DataOptions } from '../../run-options.ts';
 
@@ -13,8 +13,7 @@ export async function withTasks<Result>(
   { dataDir, create = false }: OpenOptions,
   work: (tasks: Tasks) => Result | Promise<Result>,
 ): Promise<Result> {
-  const { openTasks } = await import('../../../../api/tasks/tasks.ts');
-  const tasks = openTasks({
+  const tasks = await openTasks({
     ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
     create,
     onNotice: printNotice,

@@ -1,6 +1,12 @@
 import { resolve } from 'node:path';
-import { createMuster } from '../../../../api/muster.ts';
-import type { EventListener, Muster, Run } from '../../../../api/index.ts';
+import {
+  listTemplatesIn,
+  loadItems,
+  createMuster,
+  type EventListener,
+  type Muster,
+  type Run,
+} from '../../../../api/index.ts';
 import { errorMessage, UsageError } from '../../../../base/errors.ts';
 import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { printJson, printText } from '../../../../sys/print.ts';
@@ -59,14 +65,13 @@ async function startRun(
   action: Start,
   { onEvent, signal }: { readonly onEvent: EventListener; readonly signal: AbortSignal },
 ): Promise<Run> {
-  const { parseItemSource, parseItems, readItems } =
-    await import('../../../../api/templates/items.ts');
-  const source = parseItemSource(action.items, resolve(action.items));
-  const { cwd } = muster;
-  const items =
-    source.kind === 'stdin'
-      ? parseItems(await readAll(signal), 'stdin')
-      : await readItems(source, cwd, { signal });
+  const { source, items } = await loadItems({
+    argument: action.items,
+    path: resolve(action.items),
+    cwd: muster.cwd,
+    readStdin: () => readAll(signal),
+    signal,
+  });
   noticeUnfinished(muster, action.template);
   reportOffline(muster);
   return muster.startTemplate(
@@ -110,7 +115,6 @@ async function continueRun(muster: Muster, action: Continue, onEvent: EventListe
 
 /** Lists the templates (`muster run --list`), and those that could not be loaded, with the reason. */
 export async function listTemplates(options: TemplateRunOptions): Promise<number> {
-  const { listTemplatesIn } = await import('../../../../api/templates/list-templates.ts');
   const found = await listTemplatesIn({
     cwd: resolve(options.cwd ?? '.'),
     trustProject: options.trustProject,
