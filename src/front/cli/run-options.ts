@@ -82,8 +82,12 @@ export type AgentsArgument =
   | { readonly kind: 'json'; readonly text: string }
   | { readonly kind: 'file'; readonly path: string };
 
-/** Reads `--json` and `--data-dir`. */
-export function outputOptions(flags: FlagReader) {
+/** The options of commands that report something from the data directory. */
+export interface OutputOptions extends DataOptions {
+  readonly json: boolean;
+}
+
+export function outputOptions(flags: FlagReader): OutputOptions {
   return { json: flags.has('json'), dataDir: flags.text('data-dir') };
 }
 

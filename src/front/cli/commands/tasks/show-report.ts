@@ -1,18 +1,23 @@
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
-import { plural } from '../../../../base/text.ts';
+import { plural, formatDuration } from '../../../../base/text.ts';
 import type { ResultEnvelope } from '../../../../protocol/result.ts';
 import { printAnswer } from '../../../../sys/print.ts';
 import { printLines } from './print.ts';
 import { isTaskAtWork } from './rows.ts';
-import { summaryFacts } from './show-facts.ts';
 import { timeLines, timelineLines } from './show-timeline.ts';
 import { treeLines } from './show-tree.ts';
-import { treeJson } from './tree-json.ts';
 import { receiptRows } from '../../../../report/receipt-rows.ts';
 import type { TaskReport } from '../../../../report/task-report.ts';
 import type { TreeReport } from '../../../../report/tree-report.ts';
 import { turnLines } from '../../../../report/turn-lines.ts';
 import type { TaskState } from '../../../../protocol/state/task-state.ts';
+import { systemClock } from '../../../../base/clock.ts';
+import { taskAgeMs, steadyNow } from '../../../../protocol/state/steady-time.ts';
+import { activityText, reusedText } from '../../../../api/index.ts';
+import { costText } from '../../../../report/cost-text.ts';
+import { openQuestions } from '../../../../protocol/state/questions.ts';
+import { sumLedger, type UsageTotal, knownCost } from '../../../../protocol/state/ledger.ts';
+import type { TurnRow } from '../../../../report/turn-rows.ts';
 
 /** The limit of the printed items of one kind, and of the printed turns. */
 const SHOWN_ITEMS = 20;
@@ -74,4 +79,167 @@ function newestTurns({ turns }: TaskReport, from: number): readonly string[] {
   const more = turns.length - shown.length;
   const head = more === 0 ? [] : [`(${plural(more, 'turn')} before these: --json shows them)`];
   return [...head, ...turnLines(shown, from).map(sanitizeLine)];
+}
+
+type Fact = readonly [name: string, value: string];
+
+/** Lists what a person wants to know of a task first, in the order of the lines. */
+function summaryFacts(
+  { data, stats, error }: ResultEnvelope,
+  state: TaskState,
+  tree: TreeReport,
+): readonly Fact[] {
+  const reported = sumLedger(state.ledger, { isEstimated: false });
+  const estimated = sumLedger(state.ledger, { isEstimated: true });
+  const tools = data.tool_summary.map(({ tool, count }) => `${tool} × ${count}`).join(', ');
+  return [
+    ['task', data.task_id],
+    ['agent', data.subagent_type],
+    ...progress(state),
+    ...modeFacts(state),
+    ...(state.reused === null ? [] : [['reused', reusedText(state.reused)] as const]),
+    ...rewindFacts(tree),
+    ['model', data.model_used],
+    ['chosen', state.spec.model.chain.join(' → ')],
+    ['turns', String(data.turns)],
+    ['tools', tools || 'none'],
+    ['tokens', tokensText(reported)],
+    ['cost', costText(reported)],
+    ...(estimated.answers === 0 ? [] : [['and about', useText(estimated)] as const]),
+    ...treeFacts(tree),
+    [
+      'time',
+      formatDuration(isTaskAtWork(state) ? taskAgeMs(state.lifetime, systemClock) : stats.time_ms),
+    ],
+    ['log', data.transcript ?? 'not kept'],
+    ...(error === null ? [] : [['error', `${error.code}: ${error.message}`] as const]),
+  ];
+}
+
+/** Lists the modes that the user granted: to the task when it was made, and to agents in it. */
+function modeFacts(state: TaskState): readonly Fact[] {
+  const { modeGrants, modeWithoutGrant, spec } = state;
+  const own: readonly Fact[] =
+    modeWithoutGrant === null
+      ? []
+      : [['mode', `${spec.rights.mode} by your grant (without it: ${modeWithoutGrant})`]];
+  const given = modeGrants.map(({ grant }): Fact => [
+    'granted',
+    `${grant.agent}=${grant.mode} (${grant.source.where})`,
+  ]);
+  return [...own, ...given];
+}
+
+/** Describes the last rewind. */
+function rewindFacts({ rows: [top] }: TreeReport): readonly Fact[] {
+  const last = top?.report?.rewinds.at(-1);
+  if (last === undefined) return [];
+  const { seq, to, files } = last;
+  return [['rewound', `to event ${to}, with ${plural(files, 'file')} (event ${seq})`]];
+}
+
+/** Describes what a task has used together with the tasks below it, if there are any. */
+function treeFacts({ rows, reported, estimated }: TreeReport): readonly Fact[] {
+  if (rows.length === 1) return [];
+  const about = estimated.answers === 0 ? '' : `; and about ${useText(estimated)}`;
+  return [
+    [
+      'tree',
+      `${plural(rows.length, 'task')}: ${tokensText(reported)}, ${costText(reported)}${about}`,
+    ],
+  ];
+}
+
+function tokensText({ usage }: UsageTotal): string {
+  return `${usage.input} in, ${usage.output} out, ${usage.cacheRead} cached`;
+}
+
+/** Describes usage that no provider reported. */
+function useText(use: UsageTotal): string {
+  const answers = plural(use.answers, 'answer');
+  return `${tokensText(use)}, ${costText(use)} (estimated: ${answers} without usage)`;
+}
+
+/** Describes what a task is doing, or how it ended and who ended it. */
+function progress(state: TaskState): readonly Fact[] {
+  const { status, end } = state;
+  if (end === null) {
+    const doing = isTaskAtWork(state)
+      ? activityText(state, steadyNow(state.lifetime, systemClock))
+      : null;
+    const asks = openQuestions(state).map(({ id }) => id);
+    const waits = [...new Set([...asks, ...state.parkedOn])];
+    return [
+      ['status', status],
+      ...(doing === null ? [] : [['doing', doing] as const]),
+      ...(waits.length === 0 ? [] : [['asks', waits.join(', ')] as const]),
+    ];
+  }
+  const by: readonly Fact[] = end.by === null ? [] : [['ended by', end.by]];
+  return [['status', `${status}: ${end.because}`], ...by];
+}
+
+/** Describes a tree for programs: times are milliseconds since the epoch, and each receipt covers one task. */
+function treeJson({ rows, from, to, reported, estimated }: TreeReport): object {
+  return {
+    from,
+    to,
+    reported: useJson(reported),
+    estimated: useJson(estimated),
+    tasks: rows.map(({ id, level, report, problem }) => ({
+      task_id: id,
+      level,
+      problem,
+      ...(report === null ? {} : taskJson(report)),
+    })),
+  };
+}
+
+function taskJson(report: TaskReport): object {
+  const { parent, agent, description, status, model, receipt } = report;
+  return {
+    parent,
+    subagent_type: agent,
+    description,
+    status,
+    ended_because: report.end?.because ?? null,
+    model_used: model,
+    created: report.createdAt,
+    until: report.until,
+    tool_summary: report.tools,
+    reported: useJson(report.reported),
+    estimated: useJson(report.estimated),
+    spans: report.spans,
+    rewinds: report.rewinds,
+    turns: report.turns.map(turnJson),
+    receipt,
+    events: report.events,
+  };
+}
+
+function turnJson(row: TurnRow): object {
+  const { turn, at, ms, model, usage, isEstimated, isCut, costUsd, retries, calls, failure } = row;
+  return {
+    turn,
+    at,
+    ms,
+    model,
+    retries,
+    calls,
+    failure,
+    usage,
+    estimated: isEstimated,
+    cost_usd: costUsd,
+    rewound: isCut,
+    ...(row.isSummary === undefined ? {} : { summary: true }),
+  };
+}
+
+function useJson(use: UsageTotal): object {
+  const { input, output, cacheRead, cacheWrite } = use.usage;
+  return {
+    answers: use.answers,
+    usage: { input, output, cache_read: cacheRead, cache_write: cacheWrite },
+    cost_usd: knownCost(use),
+  };
 }
