@@ -122,7 +122,7 @@ export type { AgentDetails, ListAgentsOptions } from './agents/list-agents.ts';
 export type { AgentsCheckReport } from './agents/check-agents.ts';
 export type { NewAgent } from './agents/create-agent.ts';
 export type { ImportedAgent } from './agents/import-agents.ts';
-export type { AgentExplanation, ExplainedLimit } from './explain/explain-agent.ts';
+export type { AgentExplanation } from './explain/explain-agent.ts';
 export type { ListSkillsOptions, SkillChecks } from './agents/list-skills.ts';
 export type { TemplateRequest } from './templates/plan-fan-out.ts';
 export type { TemplateReport } from './templates/template-report.ts';

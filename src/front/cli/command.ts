@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../../base/printable-json.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { FlagReader } from './flag-reader.ts';
 import type { FlagName, FlagSpec } from './flags.ts';
@@ -62,6 +63,34 @@ export interface CommandContext {
 }
 
 export type LoadCommands = () => Promise<readonly Command[]>;
+
+/** The output of a command, in both forms. */
+export interface Report {
+  /** For `--json`. */
+  readonly json: unknown;
+  readonly text: string;
+  /** The exit code. Default 0. */
+  readonly code?: number;
+}
+
+interface ReportCommand<Options> extends Omit<Command<Options>, 'run'> {
+  run(options: Options, context: CommandContext): Promise<Report>;
+}
+
+/** Defines a command that prints one report: JSON with `--json`, otherwise text. */
+export function defineReportCommand<Options extends { readonly json: boolean }>({
+  run,
+  ...spec
+}: ReportCommand<Options>): Command<Options> {
+  return {
+    ...spec,
+    run: async (options, context) => {
+      const { json, text, code = 0 } = await run(options, context);
+      context.out(options.json ? `${toPrintableJson(json, 2)}\n` : text);
+      return code;
+    },
+  };
+}
 
 /** Infers the options of a command from its parser. */
 export function defineCommand<Options>(command: Command<Options>): Command<Options> {

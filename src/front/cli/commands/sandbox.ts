@@ -2,7 +2,6 @@ import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { confineProgram, openConfiguredSandbox, workspaceRoots } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
-import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import type { ConfinedCommand } from '../../../sys/sandbox/sandbox.ts';
 import { defineCommand, type CommandContext } from '../command.ts';
 import type { DataOptions } from '../run-options.ts';
@@ -70,10 +69,8 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
   const sandbox = await openConfiguredSandbox(settings);
   const state = await sandbox.state();
   if (!state.on) {
-    context.err(
-      `muster: no sandbox, so nothing was run: ${sanitizeForTerminal(state.because, 'exact')}\n`,
-    );
-    context.err(`muster: to get one: ${sanitizeForTerminal(state.hint, 'exact')}\n`);
+    context.err(`muster: no sandbox, so nothing was run: ${state.because}\n`);
+    context.err(`muster: to get one: ${state.hint}\n`);
     return 1;
   }
   const access = options.readOnly ? 'read-only' : 'workspace';
@@ -101,15 +98,11 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
         entry.keptAt === null
           ? `${entry.path} could not be removed: ${entry.problem}`
           : `${entry.path} was moved to ${entry.keptAt}`;
-      context.err(
-        `muster: a command may not make protected files: ${sanitizeForTerminal(outcome, 'exact')}\n`,
-      );
+      context.err(`muster: a command may not make protected files: ${outcome}\n`);
     }
     return code;
   } catch (thrown) {
-    context.err(
-      `muster: the sandbox failed: ${sanitizeForTerminal(errorMessage(thrown), 'exact')}\n`,
-    );
+    context.err(`muster: the sandbox failed: ${errorMessage(thrown)}\n`);
     return 1;
   } finally {
     confined.release();

@@ -9,12 +9,10 @@ import {
   type SandboxOptions,
 } from '../../../../api/index.ts';
 import { MusterError } from '../../../../base/errors.ts';
-import { toPrintableJson } from '../../../../base/printable-json.ts';
-import { sanitizeForTerminal } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
 import type { AgentProblem } from '../../../../protocol/agent.ts';
 import { REPAIRS } from '../../../../protocol/repair.ts';
-import type { CommandContext } from '../../command.ts';
+import type { CommandContext, Report } from '../../command.ts';
 import { configInputs } from '../../configuration.ts';
 import { columns } from '../../layout.ts';
 import type { ConfigOptions } from '../../run-options.ts';
@@ -93,12 +91,12 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
   };
 }
 
-/** Makes all checks and prints them. Returns the exit code: 1 if one fails. */
+/** Makes all checks. The exit code is 1 if one fails. */
 export async function checkMachine(
-  options: ConfigOptions & { readonly json: boolean },
+  options: ConfigOptions,
   context: CommandContext,
   probes: DoctorProbes,
-): Promise<number> {
+): Promise<Report & { readonly json: { ok: boolean; checks: readonly Check[] } }> {
   const checks = await allChecks(options, context, probes);
   const ok = checks.every(({ status }) => status !== 'fail');
   const rows = checks.map(({ status, name, detail, fix }) => [
@@ -106,8 +104,7 @@ export async function checkMachine(
     name,
     fix === null ? detail : `${detail} → ${fix}`,
   ]);
-  context.out(options.json ? `${toPrintableJson({ ok, checks }, 2)}\n` : columns(rows));
-  return ok ? 0 : 1;
+  return { json: { ok, checks }, text: columns(rows), code: ok ? 0 : 1 };
 }
 
 async function allChecks(
@@ -152,7 +149,7 @@ function configChecks(reading: ConfigReading): readonly Check[] {
 }
 
 function fileCheck(file: ConfigFile): readonly Check[] {
-  const path = sanitizeForTerminal(file.path, 'exact');
+  const path = file.path;
   switch (file.state) {
     case 'absent':
       return [ok('config', `no ${file.scope} file (${path}); the defaults hold`)];
@@ -174,7 +171,7 @@ async function checkModels(
     return modelChecks(await models(reading));
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
-    return [fail('model', sanitizeForTerminal(error.message, 'exact'), null)];
+    return [fail('model', error.message, null)];
   }
 }
 
@@ -184,7 +181,7 @@ async function checkAnswers(data: string, { repairs }: DoctorProbes): Promise<re
     return answersChecks(await repairs(data));
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
-    return [warn('answers', sanitizeForTerminal(error.message, 'exact'), null)];
+    return [warn('answers', error.message, null)];
   }
 }
 
@@ -195,17 +192,11 @@ function modelChecks({ providers, choices, problems }: ModelsReport): readonly C
   const main = choices.find(({ wish }) => wish === 'main');
   return [
     ...providers.map(providerCheck),
-    ...problems.map((problem) => warn('provider', sanitizeForTerminal(problem, 'exact'), null)),
+    ...problems.map((problem) => warn('provider', problem, null)),
     mainCheck(main),
     ...choices.flatMap(({ wish, model, problem }) =>
       wish === 'fallback' && model === null
-        ? [
-            fail(
-              'model',
-              sanitizeForTerminal(problem ?? 'a fallback is unusable', 'exact'),
-              CONFIGURE,
-            ),
-          ]
+        ? [fail('model', problem ?? 'a fallback is unusable', CONFIGURE)]
         : [],
     ),
   ];
@@ -213,36 +204,30 @@ function modelChecks({ providers, choices, problems }: ModelsReport): readonly C
 
 function providerCheck(provider: ModelsReport['providers'][number]): Check {
   const { name, baseUrl, source, missingKey, keyProblem } = provider;
-  if (keyProblem !== null)
-    return warn('provider', sanitizeForTerminal(`${name}: ${keyProblem}`, 'exact'), null);
+  if (keyProblem !== null) return warn('provider', `${name}: ${keyProblem}`, null);
   if (missingKey === null) {
-    return ok('provider', sanitizeForTerminal(`${name} at ${baseUrl}, from ${source}`, 'exact'));
+    return ok('provider', `${name} at ${baseUrl}, from ${source}`);
   }
-  const remedy = sanitizeForTerminal(`set ${missingKey}`, 'exact');
-  return warn('provider', sanitizeForTerminal(`${name} has no key`, 'exact'), remedy);
+  const remedy = `set ${missingKey}`;
+  return warn('provider', `${name} has no key`, remedy);
 }
 
 function mainCheck(main: ModelsReport['choices'][number] | undefined): Check {
   if (main === undefined || main.model === null) {
-    return fail(
-      'model',
-      sanitizeForTerminal(main?.problem ?? 'none can be chosen', 'exact'),
-      CONFIGURE,
-    );
+    return fail('model', main?.problem ?? 'none can be chosen', CONFIGURE);
   }
   if (main.offline) {
     return warn('model', `${main.model}: it searches the workspace and writes no code`, CONFIGURE);
   }
-  if (main.problem !== null)
-    return warn('model', sanitizeForTerminal(`${main.model}: ${main.problem}`, 'exact'), null);
-  return ok('model', sanitizeForTerminal(main.model, 'exact'));
+  if (main.problem !== null) return warn('model', `${main.model}: ${main.problem}`, null);
+  return ok('model', main.model);
 }
 
 /** Reports the repairs in the answers of each model. They need no action. */
 function answersChecks(repairs: RepairsByModel): readonly Check[] {
   return Array.from(repairs, ([model, counts]) => {
     const list = Array.from(counts, ([repair, count]) => `${REPAIRS[repair]} × ${count}`);
-    return ok('answers', sanitizeForTerminal(`${model}: repaired: ${list.join('; ')}`, 'exact'));
+    return ok('answers', `${model}: repaired: ${list.join('; ')}`);
   });
 }
 
@@ -272,7 +257,7 @@ function agentChecks({ loaded, problems }: AgentsReport): readonly Check[] {
       : ok('agents', `${plural(loaded, 'agent')} loaded`),
     ...problems.map(({ path, line, message }) => {
       const where = line === undefined ? path : `${path}:${line}`;
-      return warn('agents', sanitizeForTerminal(`${where}: ${message}`, 'exact'), null);
+      return warn('agents', `${where}: ${message}`, null);
     }),
   ];
 }

@@ -19,11 +19,11 @@ export const tasksExportCommand = defineTasksCommand({
     'muster tasks export 4f2k9x search.muster',
     'muster tasks export 4f2k9x | gzip > search.gz',
   ],
-  parse: ({ operands: [id = '', file = '-'], flags }) => ({ id, file, force: flags.has('force') }),
+  parse: ({ operands: [id = '', file = null], flags }) => ({ id, file, force: flags.has('force') }),
   run: async (tasks, { id, file, force, json }) => {
     const task = tasks.state(id).spec.id;
     const pieces = tasks.exportTree(task);
-    if (file !== '-') {
+    if (file !== null && file !== '-') {
       const path = toAbsolutePath(file, process.cwd());
       await writeTaskFile({ path, force, mode: PRIVATE }, pieces, { task, json });
       return;

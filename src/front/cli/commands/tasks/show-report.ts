@@ -2,6 +2,7 @@ import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { plural, formatDuration } from '../../../../base/text.ts';
 import type { ResultEnvelope } from '../../../../protocol/result.ts';
 import { printAnswer } from '../../../../sys/print.ts';
+import { factRows, type Fact } from '../../layout.ts';
 import { printLines } from './print.ts';
 import { isTaskAtWork } from './rows.ts';
 import { timeLines, timelineLines } from './show-timeline.ts';
@@ -40,7 +41,7 @@ export function reportJson({ envelope, state, tree }: ShownTask): object {
 /** Prints a task in the order of the usual questions: what it is, what came of it, how. */
 export function printTaskReport({ envelope, state, tree }: ShownTask): void {
   const facts = summaryFacts(envelope, state, tree);
-  printLines(...facts.map(([name, value]) => `${name.padEnd(NAME_WIDTH)}${sanitizeLine(value)}`));
+  printLines(...factRows(facts).map(([name, text]) => `${name.padEnd(NAME_WIDTH)}${text}`));
   const [top] = tree.rows;
   if (top !== undefined && top.report !== null) printWork(top.report, tree);
   // Last, so that nothing in it can be taken for one of the parts above.
@@ -81,8 +82,6 @@ function newestTurns({ turns }: TaskReport, from: number): readonly string[] {
   return [...head, ...turnLines(shown, from).map(sanitizeLine)];
 }
 
-type Fact = readonly [name: string, value: string];
-
 /** Lists what a person wants to know of a task first, in the order of the lines. */
 function summaryFacts(
   { data, stats, error }: ResultEnvelope,
@@ -97,57 +96,50 @@ function summaryFacts(
     ['agent', data.subagent_type],
     ...progress(state),
     ...modeFacts(state),
-    ...(state.reused === null ? [] : [['reused', reusedText(state.reused)] as const]),
-    ...rewindFacts(tree),
+    ['reused', state.reused === null ? null : reusedText(state.reused)],
+    ['rewound', rewindText(tree)],
     ['model', data.model_used],
     ['chosen', state.spec.model.chain.join(' → ')],
     ['turns', String(data.turns)],
     ['tools', tools || 'none'],
     ['tokens', tokensText(reported)],
     ['cost', costText(reported)],
-    ...(estimated.answers === 0 ? [] : [['and about', useText(estimated)] as const]),
-    ...treeFacts(tree),
+    ['and about', estimated.answers === 0 ? null : useText(estimated)],
+    ['tree', treeText(tree)],
     [
       'time',
       formatDuration(isTaskAtWork(state) ? taskAgeMs(state.lifetime, systemClock) : stats.time_ms),
     ],
     ['log', data.transcript ?? 'not kept'],
-    ...(error === null ? [] : [['error', `${error.code}: ${error.message}`] as const]),
+    ['error', error === null ? null : `${error.code}: ${error.message}`],
   ];
 }
 
 /** Lists the modes that the user granted: to the task when it was made, and to agents in it. */
 function modeFacts(state: TaskState): readonly Fact[] {
   const { modeGrants, modeWithoutGrant, spec } = state;
-  const own: readonly Fact[] =
-    modeWithoutGrant === null
-      ? []
-      : [['mode', `${spec.rights.mode} by your grant (without it: ${modeWithoutGrant})`]];
-  const given = modeGrants.map(({ grant }): Fact => [
-    'granted',
-    `${grant.agent}=${grant.mode} (${grant.source.where})`,
-  ]);
-  return [...own, ...given];
+  const mode = `${spec.rights.mode} by your grant (without it: ${modeWithoutGrant ?? ''})`;
+  return [
+    ['mode', modeWithoutGrant === null ? null : mode],
+    [
+      'granted',
+      modeGrants.map(({ grant }) => `${grant.agent}=${grant.mode} (${grant.source.where})`),
+    ],
+  ];
 }
 
 /** Describes the last rewind. */
-function rewindFacts({ rows: [top] }: TreeReport): readonly Fact[] {
+function rewindText({ rows: [top] }: TreeReport): string | null {
   const last = top?.report?.rewinds.at(-1);
-  if (last === undefined) return [];
-  const { seq, to, files } = last;
-  return [['rewound', `to event ${to}, with ${plural(files, 'file')} (event ${seq})`]];
+  if (last === undefined) return null;
+  return `to event ${last.to}, with ${plural(last.files, 'file')} (event ${last.seq})`;
 }
 
 /** Describes what a task has used together with the tasks below it, if there are any. */
-function treeFacts({ rows, reported, estimated }: TreeReport): readonly Fact[] {
-  if (rows.length === 1) return [];
+function treeText({ rows, reported, estimated }: TreeReport): string | null {
+  if (rows.length === 1) return null;
   const about = estimated.answers === 0 ? '' : `; and about ${useText(estimated)}`;
-  return [
-    [
-      'tree',
-      `${plural(rows.length, 'task')}: ${tokensText(reported)}, ${costText(reported)}${about}`,
-    ],
-  ];
+  return `${plural(rows.length, 'task')}: ${tokensText(reported)}, ${costText(reported)}${about}`;
 }
 
 function tokensText({ usage }: UsageTotal): string {
@@ -163,20 +155,21 @@ function useText(use: UsageTotal): string {
 /** Describes what a task is doing, or how it ended and who ended it. */
 function progress(state: TaskState): readonly Fact[] {
   const { status, end } = state;
-  if (end === null) {
-    const doing = isTaskAtWork(state)
-      ? activityText(state, steadyNow(state.lifetime, systemClock))
-      : null;
-    const asks = openQuestions(state).map(({ id }) => id);
-    const waits = [...new Set([...asks, ...state.parkedOn])];
+  if (end !== null) {
     return [
-      ['status', status],
-      ...(doing === null ? [] : [['doing', doing] as const]),
-      ...(waits.length === 0 ? [] : [['asks', waits.join(', ')] as const]),
+      ['status', `${status}: ${end.because}`],
+      ['ended by', end.by],
     ];
   }
-  const by: readonly Fact[] = end.by === null ? [] : [['ended by', end.by]];
-  return [['status', `${status}: ${end.because}`], ...by];
+  const asks = openQuestions(state).map(({ id }) => id);
+  return [
+    ['status', status],
+    [
+      'doing',
+      isTaskAtWork(state) ? activityText(state, steadyNow(state.lifetime, systemClock)) : null,
+    ],
+    ['asks', [...new Set([...asks, ...state.parkedOn])].join(', ') || null],
+  ];
 }
 
 /** Describes a tree for programs: times are milliseconds since the epoch, and each receipt covers one task. */

@@ -15,7 +15,7 @@ import { printNotice } from '../../output.ts';
 import { musterOptions, reportOffline } from '../../run-prompt.ts';
 import { readAll } from '../../stdin.ts';
 import { reportText } from './table.ts';
-import type { TemplateAction, TemplateRunOptions } from './run-options.ts';
+import type { TemplateAction, TemplateRunOptions } from '../../run-options.ts';
 
 type Start = Extract<TemplateAction, { readonly kind: 'start' }>;
 type Continue = Extract<TemplateAction, { readonly kind: 'continue' }>;

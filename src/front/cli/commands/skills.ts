@@ -1,16 +1,15 @@
-import { listSkillsIn, type ListSkillsOptions } from '../../../../api/index.ts';
-import { collapseWhitespace, truncate } from '../../../../base/text.ts';
-import { printJson, printText } from '../../../../sys/print.ts';
-import { defineCommand, type CommandArguments } from '../../command.ts';
-import { printNotice } from '../../output.ts';
-import { outputOptions, PROJECT_FLAGS, projectOptions } from '../../run-options.ts';
+import { checkSkillsIn, listSkillsIn, type ListSkillsOptions } from '../../../api/index.ts';
+import { collapseWhitespace, plural, truncate } from '../../../base/text.ts';
+import { defineReportCommand, type CommandArguments } from '../command.ts';
+import { printNotice } from '../output.ts';
+import { outputOptions, PROJECT_FLAGS, projectOptions } from '../run-options.ts';
 import { resolve } from 'node:path';
 
 /** Characters of a description in a list for people. */
 const SHOWN_DESCRIPTION = 160;
 
 /** `muster skills list` */
-export const skillsListCommand = defineCommand({
+export const skillsListCommand = defineReportCommand({
   words: 'skills list',
   summary: 'which skills there are, where each comes from and how it runs',
   operands: [],
@@ -19,19 +18,37 @@ export const skillsListCommand = defineCommand({
   parse: parseSkills,
   run: async (options) => {
     const listings = await listSkillsIn(skillsLocation(options));
-    if (options.json) printJson(listings, 2);
-    else printText(asText(listings));
-    return 0;
+    return { json: listings, text: asText(listings) };
+  },
+});
+
+/** `muster skills check`: exit code 1 for an error. */
+export const skillsCheckCommand = defineReportCommand({
+  words: 'skills check',
+  summary: 'what is wrong with the skills here; exits with 1 for errors',
+  operands: [],
+  flags: ['json', 'dir', ...PROJECT_FLAGS, 'data-dir'],
+  examples: ['muster skills check', 'muster skills check --dir my-skills/deploy'],
+  parse: parseSkills,
+  run: async (options) => {
+    const report = await checkSkillsIn(skillsLocation(options));
+    const { checked, errors, findings, warnings } = report;
+    const lines = findings.map(({ path, line, severity, message }) => {
+      const where = line === undefined ? path : `${path}:${line}`;
+      return `${severity}: ${where}: ${collapseWhitespace(message)}\n`;
+    });
+    const text = `${lines.join('')}${plural(checked, 'skill')} checked: ${plural(errors, 'error')}, ${plural(warnings, 'warning')}\n`;
+    return { json: report, text, code: errors === 0 ? 0 : 1 };
   },
 });
 
 /** Parses the arguments of `muster skills …`. */
-export function parseSkills({ flags }: CommandArguments) {
+function parseSkills({ flags }: CommandArguments) {
   return { ...outputOptions(flags), ...projectOptions(flags), dir: flags.text('dir') };
 }
 
 /** Returns where `muster skills …` looks: in every directory below `dir`, or where a run looks. */
-export function skillsLocation(options: ReturnType<typeof parseSkills>): ListSkillsOptions {
+function skillsLocation(options: ReturnType<typeof parseSkills>): ListSkillsOptions {
   const { cwd, dataDir, dir, trustProject } = options;
   return {
     cwd: resolve(cwd ?? '.'),
