@@ -1,3 +1,4 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import { muster } from '../../agents/formats/muster/vendor.ts';
 import { join } from 'node:path';
 import { loadExampleAgent } from '../../agents/builtin.ts';
@@ -139,10 +140,11 @@ function basedOn(base: AgentDefinition, said: AgentDefinition, wish: NewAgent): 
     ...rest
   } = base;
   const { mode, permissionMode } = wish.mode === null ? base : said;
+  const { model, models } = wish.model === null ? base : said;
   return {
     ...rest,
     ...toolsOf(wish.tools === null ? base : said),
-    ...modelOf(wish.model === null ? base : said),
+    ...dropMissing({ model, models }),
     aliases: [],
     name: said.name,
     description: said.description,
@@ -156,18 +158,7 @@ function basedOn(base: AgentDefinition, said: AgentDefinition, wish: NewAgent): 
 }
 
 function toolsOf({ tools, delegatesTo, unusable }: AgentDefinition) {
-  return {
-    tools,
-    ...(delegatesTo === undefined ? {} : { delegatesTo }),
-    ...(unusable === undefined ? {} : { unusable }),
-  };
-}
-
-function modelOf({ model, models }: AgentDefinition) {
-  return {
-    ...(model === undefined ? {} : { model }),
-    ...(models === undefined ? {} : { models }),
-  };
+  return { tools, ...dropMissing({ delegatesTo, unusable }) };
 }
 
 async function lintNew(agent: AgentDefinition, here: LoadedAgents): Promise<readonly Finding[]> {

@@ -1,11 +1,9 @@
 import { statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { estimateTokens } from '../../base/token-estimate.ts';
-import { readEnvironment } from '../../sys/env.ts';
 import type { ListAgentsOptions } from './list-agents.ts';
+import { openLocation } from './load-agents.ts';
 import { createEnvironmentRedactor } from '../setup/secrets.ts';
-import { createProjectTrust } from '../../trust/project-trust.ts';
-import { realDirectory, workspaceRoots } from '../setup/workspace.ts';
+import { realDirectory } from '../setup/workspace.ts';
 import { findAgent } from '../../agents/find-agent.ts';
 import {
   lintSkill,
@@ -37,7 +35,8 @@ export async function listSkillsIn(options: ListSkillsOptions): Promise<SkillLis
 async function findSkills(options: ListSkillsOptions): Promise<DiscoveryResult<SkillDefinition>> {
   const { below } = options;
   if (below !== undefined) return scanSubtree(SKILLS, realDirectory(below, '--dir'));
-  return discoverDefinitions(SKILLS, placeOf(options));
+  const { state, trust } = openLocation(options);
+  return discoverDefinitions(SKILLS, { ...state, trust });
 }
 
 export interface SkillChecks {
@@ -51,10 +50,10 @@ export interface SkillChecks {
 
 /** Checks the skills of a directory. Throws as `listSkillsIn` does. */
 export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillChecks> {
-  const place = placeOf(options);
+  const { state, trust } = openLocation(options);
   const { items: skills, shadowed, problems } = await findSkills(options);
-  const { items: agents } = await discoverDefinitions(AGENTS, place);
-  const redact = createEnvironmentRedactor(place.environment);
+  const { items: agents } = await discoverDefinitions(AGENTS, { ...state, trust });
+  const redact = createEnvironmentRedactor(state.environment);
   const facts: SkillLintContext = {
     isAgent: (name) => findAgent(name, agents).ok,
     exists,
@@ -81,20 +80,6 @@ export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillCh
     errors,
     warnings: findings.length - errors,
   };
-}
-
-function placeOf(options: ListSkillsOptions) {
-  const environment = options.environment ?? readEnvironment();
-  const [cwd] = workspaceRoots(options.cwd, []);
-  const { dataDir, trustProject: decision } = options;
-  const home = environment['HOME'] || homedir();
-  const state = { environment, home, cwd, ...(dataDir === undefined ? {} : { dataDir }) };
-  const trust = createProjectTrust({
-    ...state,
-    decision,
-    onProblem: options.onNotice ?? (() => {}),
-  });
-  return { cwd, environment, trust };
 }
 
 function exists(path: string): boolean {

@@ -5,6 +5,7 @@ import { findAgent } from '../../agents/find-agent.ts';
 import { delegatedMode } from '../../policy/modes.ts';
 import { findModeGrant } from '../../policy/mode-grants.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { readEnvironment, type Environment } from '../../sys/env.ts';
@@ -52,13 +53,9 @@ export async function loadAgents(
   place: AgentsLocation,
   { reads }: { readonly reads: 'trusted' | 'all' } = { reads: 'trusted' },
 ): Promise<LoadedAgents> {
-  const environment = place.environment ?? readEnvironment();
-  const [cwd] = workspaceRoots(place.cwd, []);
-  const { dataDir, trustProject: decision, flags = [] } = place;
-  const home = environment['HOME'] || homedir();
-  const state = { environment, home, cwd, ...(dataDir === undefined ? {} : { dataDir }) };
-  const onProblem = place.onNotice ?? (() => {});
-  const trust = createProjectTrust({ ...state, decision, onProblem });
+  const { state, trust, onProblem } = openLocation(place);
+  const { environment, home, cwd } = state;
+  const { flags = [] } = place;
   const loaded = await loadConfig({ environment, home, cwd, trust, flags });
   const untrusted = new Map<string, UntrustedVerdict>();
   const reader = reads === 'all' ? readingAll(trust, untrusted) : trust;
@@ -66,6 +63,20 @@ export async function loadAgents(
   const { grants } = configuredModes(loaded, found.items);
   const modeGrants = [...grants, ...openSavedModes({ ...state, onProblem }).all()];
   return { cwd, environment, home, loaded, found, modeGrants, untrusted };
+}
+
+/** Finds the directories of a location and what is trusted in it. Throws UsageError if it is no directory. */
+export function openLocation({
+  cwd: directory,
+  dataDir,
+  trustProject: decision,
+  environment = readEnvironment(),
+  onNotice: onProblem = () => {},
+}: AgentsLocation) {
+  const [cwd] = workspaceRoots(directory, []);
+  const home = environment['HOME'] || homedir();
+  const state = { environment, home, cwd, ...dropMissing({ dataDir }) };
+  return { state, trust: createProjectTrust({ ...state, decision, onProblem }), onProblem };
 }
 
 /** Returns a trust that lets all files be read, and records those that are not trusted. */

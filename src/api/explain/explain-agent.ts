@@ -20,7 +20,7 @@ import type { TaskLimits } from '../../protocol/task.ts';
 import { openSessionParts } from '../session/open-session-parts.ts';
 import { systemTexts, toolTexts, type RequestText } from '../../report/request-texts.ts';
 import type { MusterOptions } from '../setup/options.ts';
-import { Session } from '../session/session.ts';
+import { createSession } from '../session/session.ts';
 import { createRootRights } from '../../policy/attenuate.ts';
 import type { PlannedChild } from '../../engine/engine-requests.ts';
 import { requireAgent } from '../agents/load-agents.ts';
@@ -141,7 +141,7 @@ export async function explainAgent({
   ...options
 }: ExplainRequest): Promise<AgentExplanation> {
   const parts = await openSessionParts({ ...options, log: false, questions: 'deny' });
-  const session = new Session(parts);
+  const session = createSession(parts);
   try {
     const { agents, engine, grant, setup } = parts;
     // That files were not used was told when they were not.

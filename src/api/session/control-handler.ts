@@ -1,3 +1,4 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import type { ControlRequest, StopTaskRequest, ControlReply } from '../../control/protocol.ts';
 import { errorInfo, MusterError, unreachable } from '../../base/errors.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -51,11 +52,7 @@ async function carryOut(engine: Engine, request: ControlRequest): Promise<string
       return `task ${task} had ended and goes on with it`;
     case 'resume': {
       const { prompt, model, max_turns: maxTurns } = request;
-      await engine.resumeBelow(task, {
-        ...(prompt === undefined ? {} : { prompt }),
-        ...(model === undefined ? {} : { model }),
-        ...(maxTurns === undefined ? {} : { maxTurns }),
-      });
+      await engine.resumeBelow(task, dropMissing({ prompt, model, maxTurns }));
       return `task ${task} goes on`;
     }
     case 'background':
@@ -63,13 +60,7 @@ async function carryOut(engine: Engine, request: ControlRequest): Promise<string
       return `task ${task} goes on in the background`;
     case 'answer': {
       const { question, answer: text, scope, reason, plan } = request;
-      engine.answer({
-        question,
-        text,
-        ...(scope === undefined ? {} : { scope }),
-        ...(reason === undefined ? {} : { reason }),
-        ...(plan === undefined ? {} : { plan }),
-      });
+      engine.answer({ question, text, ...dropMissing({ scope, reason, plan }) });
       return `question ${question} is answered: task ${task} goes on`;
     }
     default:

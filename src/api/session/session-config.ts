@@ -1,3 +1,4 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import { homedir } from 'node:os';
 import { loadConfig, type LoadedConfig } from '../../config/load.ts';
 import { readEnvironment, type Environment } from '../../sys/env.ts';
@@ -43,7 +44,7 @@ export async function readSessionConfig(options: MusterOptions): Promise<Session
   const redact = createRedactor({ secrets });
   const onNotice = (line: string) => options.onNotice?.(redact(line));
   const { dataDir, trustProject: decision = false, flags = [] } = options;
-  const state = { environment, home, cwd, ...(dataDir === undefined ? {} : { dataDir }) };
+  const state = { environment, home, cwd, ...dropMissing({ dataDir }) };
   const currentTrust = () => createProjectTrust({ ...state, decision, onProblem: onNotice });
   const trust = currentTrust();
   const loaded = await loadConfig({ environment, home, cwd, trust, flags });

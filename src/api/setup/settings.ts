@@ -1,3 +1,4 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import type { ModelPortLimits } from '../../model/model-port.ts';
 import type {
   FallbackList,
@@ -87,14 +88,12 @@ export function modelSettings(loaded: LoadedConfig): ModelSettings {
     providers[name] = provider;
   }
   const fallbacks = fallbackLists(loaded);
+  const { fast, balanced, powerful } = models;
   return {
     providers,
     catalogue: models.catalogue,
     ...(fallbacks.length === 0 ? {} : { fallbacks }),
-    ...(models.default === null ? {} : { [named]: models.default }),
-    ...(models.fast === null ? {} : { fast: models.fast }),
-    ...(models.balanced === null ? {} : { balanced: models.balanced }),
-    ...(models.powerful === null ? {} : { powerful: models.powerful }),
+    ...dropMissing({ [named]: models.default, fast, balanced, powerful }),
   };
 }
 

@@ -12,7 +12,6 @@ import { askProcess, replyText, ancestorsOf, type TaskDirectory } from './ask-pr
 import type { SentMessage } from './send-message.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-const ANSWER_MS = 10_000;
 /**
  * The most tries, for 5 s, while a process that has taken a task, or leaves it, does not ask yet.
  */
@@ -127,10 +126,9 @@ export async function answerTaskQuestion(
     const { task } = question;
     const owner = place.store.getOwner(task);
     if (owner === null) return { kind: 'left', question, top: topOf(place.store, task) };
-    const isThere = () => place.store.getOwner(task)?.token === owner.token;
     const { text: answer, ...rest } = wish;
     const request = { op: 'answer', task, question: question.id, answer, ...rest } as const;
-    const reply = await askProcess(place, owner, request, { timeoutMs: ANSWER_MS, isThere });
+    const reply = await askProcess(place, owner, request);
     if (reply.ok || !mayPass(reply.error) || tries === TRIES) {
       return { kind: 'told', told: { id: task, pid: owner.pid, text: replyText(reply) } };
     }
