@@ -9,7 +9,7 @@ import { userConfigDirectory } from '../../config/paths.ts';
 import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
 import { isInside } from '../../sys/files/paths.ts';
 import { projectRoot } from '../../sys/files/project-directories.ts';
-import { resolveInRoots } from '../../sys/files/real-path.ts';
+import { resolveInRoots, toRealPath } from '../../sys/files/real-path.ts';
 import { writeFileInRoots } from '../../sys/files/write-file.ts';
 import { realDirectory } from '../setup/workspace.ts';
 import type { LoadedAgents } from './load-agents.ts';
@@ -53,10 +53,6 @@ export function resolveAgentTarget(to: string, place: Place): AgentTarget {
     );
   }
   return target;
-}
-
-function real(path: string): string {
-  return resolveInRoots(path, []).real;
 }
 
 export interface NewAgentFile {
@@ -125,7 +121,7 @@ function statsOf(path: string) {
  */
 export function scopeOfFile(path: string, { cwd, environment }: Place): AgentScope | null {
   const place = searchPaths(AGENTS, createSearchContext(cwd, environment)).find((each) =>
-    isInside(real(each.path), real(path)),
+    isInside(toRealPath(each.path), toRealPath(path)),
   );
   return place?.scope ?? null;
 }

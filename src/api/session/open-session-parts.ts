@@ -1,9 +1,9 @@
 import { systemClock } from '../../base/clock.ts';
-import { errorMessage } from '../../base/errors.ts';
+import { errorMessage, UsageError } from '../../base/errors.ts';
 import { userConfigDirectory } from '../../config/paths.ts';
 import { Engine } from '../../engine/engine.ts';
 import { createStreamRedactor } from '../../store/redact/redactor.ts';
-import { resolveInRoots } from '../../sys/files/real-path.ts';
+import { toRealPath } from '../../sys/files/real-path.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/machine-facts.ts';
 import { builtinTools } from '../../tools/index.ts';
@@ -12,16 +12,38 @@ import { LiveContext } from '../context/live-context.ts';
 import { createReadFilter } from '../context/read-context-file.ts';
 import type { MusterOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
-import { announceMissingSandbox } from '../setup/sandbox.ts';
+import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
 import { engineSettings } from '../setup/settings.ts';
 import { ControlChannel } from './control-channel.ts';
-import { NO_HISTORY, openPromptHistory } from './prompt-history.ts';
+import { NO_HISTORY, openPromptHistory, type PromptHistory } from './prompt-history.ts';
 import { readSessionConfig, type SessionConfig } from './session-config.ts';
 import { openSessionDefinitions } from './session-definitions.ts';
-import { openSessionInbox } from './session-inbox.ts';
 import { openSessionModels, type SessionModels } from './session-models.ts';
-import type { SessionParts } from './session-parts.ts';
-import { openSessionStorage } from './session-storage.ts';
+import type { ModelChooser } from '../../engine/task/deps.ts';
+import { Inbox } from '../../engine/task/inbox.ts';
+import type { ModelSetup } from '../../model/selection/choose-model.ts';
+import type { RootGrant } from '../../policy/attenuate.ts';
+import type { Notify } from '../../protocol/notify.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+import type { Environment } from '../../sys/env.ts';
+import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
+import type { KeyBinding } from '../../config/key-bindings.ts';
+import { EventRouter } from './event-router.ts';
+import { SignalRouter } from './signal-router.ts';
+import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { SkillDefinition } from '../../protocol/skill.ts';
+import type { TemplateDefinition } from '../../protocol/template.ts';
+import { openMemoryStore } from '../../store/memory-store.ts';
+import { openDataDirectory } from '../setup/data-dir.ts';
+import { describeConfigProblem } from '../../config/setting.ts';
+import type { OnAsk } from '../../protocol/question.ts';
+import { configuredModes, createModeGrantStore } from '../../trust/mode-grants.ts';
+import { openSavedAnswers } from '../../trust/saved-answers.ts';
+import { openSavedModes } from '../../trust/saved-modes.ts';
+import { createStandingRules } from '../../trust/standing-rules.ts';
+import { ineffectiveRuleNotices } from '../setup/rules-without-effect.ts';
 
 /**
  * Reads the configuration, opens the store and creates the engine, and returns the parts that a session works with.
@@ -104,8 +126,8 @@ async function createEngine(
   const { agents, skills, templates, searchContext } = definitions;
   const { store, router, signals, sandbox } = storage;
   const { kind } = loaded.config.sandbox;
-  const configDirectory = realPath(userConfigDirectory(state));
-  const home = realPath(state.home);
+  const configDirectory = toRealPath(userConfigDirectory(state));
+  const home = toRealPath(state.home);
   const git = await session.gitStatus;
   return new Engine({
     store,
@@ -157,7 +179,92 @@ async function createEngine(
   });
 }
 
-/** Resolves links, also in paths that do not exist yet: the paths of calls are compared with the result. */
-function realPath(path: string): string {
-  return resolveInRoots(path, []).real;
+/** The parts of a session. */
+export interface SessionParts {
+  readonly engine: Engine;
+  readonly inbox: Inbox;
+  /** True if a flag, an option or the configuration says what happens to questions. */
+  readonly isOnAskChosen: boolean;
+  readonly store: TaskStore;
+  readonly router: EventRouter;
+  readonly signals: SignalRouter;
+  readonly sandbox: Pick<Sandbox, 'state'>;
+  readonly setup: ModelSetup;
+  readonly models: ModelChooser;
+  readonly agents: { readonly current: DiscoveryResult<AgentDefinition> };
+  readonly skills: { readonly current: DiscoveryResult<SkillDefinition> };
+  /** Loads the templates that can be used now. */
+  readonly templates: () => Promise<DiscoveryResult<TemplateDefinition>>;
+  readonly grant: RootGrant;
+  /** The control channel, or null if no tasks are on disk, so that nobody else knows of them. */
+  readonly channel: ControlChannel | null;
+  readonly retention: Retention;
+  /** The turn limit of the main agent, or null. */
+  readonly maxTurns: number | null;
+  /** The mode that a flag of this start requests, or null. */
+  readonly modeFlag: PermissionMode | null;
+  readonly verbose: boolean;
+  readonly environment: Environment;
+  readonly typed: PromptHistory;
+  readonly keyBindings: ReadonlyMap<string, KeyBinding>;
+  readonly notify: Notify;
+  readonly onNotice: (line: string) => void;
+}
+
+/**
+ * Opens the store, the listeners of its events, and the sandbox. Without `keepsRecords` the session leaves nothing
+ * on disk. Throws UsageError for a data directory that cannot be used.
+ */
+function openSessionStorage(
+  { state, roots, directory, loaded: { config }, redact, onNotice }: SessionConfig,
+  { keepsRecords }: { readonly keepsRecords: boolean },
+) {
+  const { durability } = config.store;
+  const store = keepsRecords
+    ? openDataDirectory({ dataDir: directory, durability, redact, onProblem: onNotice })
+    : openMemoryStore({ redact });
+  const onFault = (thrown: unknown) => onNotice(`a listener broke: ${errorMessage(thrown)}`);
+  const { kind, caches } = config.sandbox;
+  const { environment, home } = state;
+  const sandbox = openConfiguredSandbox({
+    environment,
+    home,
+    kind,
+    caches,
+    roots,
+    dataDir: directory,
+    keepsRecords,
+    onNotice,
+  });
+  return { store, router: new EventRouter(onFault), signals: new SignalRouter(onFault), sandbox };
+}
+
+interface InboxOptions {
+  /** Default: `permissions.on_ask`. */
+  readonly questions: OnAsk | undefined;
+  readonly keepsRecords: boolean;
+  readonly agents: readonly AgentDefinition[];
+}
+
+/**
+ * Opens the inbox of questions with the answers and the modes that the user has given before. Gives a notice about
+ * each grant and rule without effect. Throws UsageError where questions are to be parked in a run without a log.
+ */
+function openSessionInbox(
+  { state, loaded, onNotice }: SessionConfig,
+  { questions, keepsRecords, agents }: InboxOptions,
+): Inbox {
+  const onAsk = questions ?? loaded.config.permissions.onAsk;
+  if (onAsk === 'park' && !keepsRecords) {
+    throw new UsageError(
+      "questions can't be parked in a run that keeps no log: leave out --no-log, or --on-ask park",
+    );
+  }
+  const saved = openSavedAnswers({ ...state, onProblem: onNotice });
+  const standing = createStandingRules({ saved, onNotice });
+  const modes = configuredModes(loaded, agents);
+  const notices = [...modes.notices, ...ineffectiveRuleNotices(loaded.rules, agents)];
+  for (const notice of notices) onNotice(describeConfigProblem(notice));
+  const savedModes = openSavedModes({ ...state, onProblem: onNotice });
+  return new Inbox({ onAsk, standing, modeGrants: createModeGrantStore(modes.grants, savedModes) });
 }

@@ -8,7 +8,7 @@ import { describeAttachment } from '../../protocol/attachment.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import { resumedRights } from './resumed-rights.ts';
 import type { RootDefaults } from './root-terms.ts';
-import type { SessionParts } from './session-parts.ts';
+import type { SessionParts } from './open-session-parts.ts';
 import type { MessageQuoteRequest, ImageDescription } from './contract.ts';
 
 type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'store'>;

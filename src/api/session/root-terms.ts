@@ -1,4 +1,4 @@
-import type { SessionParts } from './session-parts.ts';
+import type { SessionParts } from './open-session-parts.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { RootGrant } from '../../policy/attenuate.ts';
 import type { ModelSetup } from '../../model/selection/choose-model.ts';

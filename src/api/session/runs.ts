@@ -1,6 +1,6 @@
 import { dropMissing } from '../../base/drop-missing.ts';
 import type { RootDefaults } from './root-terms.ts';
-import type { SessionParts } from './session-parts.ts';
+import type { SessionParts } from './open-session-parts.ts';
 import { UsageError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';

@@ -7,7 +7,7 @@ import type { Muster } from './contract.ts';
 import { MessageQuoter, checkQuotedItems } from './quote-message.ts';
 import { RootDefaults } from './root-terms.ts';
 import { Runs } from './runs.ts';
-import type { SessionParts } from './session-parts.ts';
+import type { SessionParts } from './open-session-parts.ts';
 
 /** Creates a session of the library. Each method is carried out by one of its parts. */
 export function createSession(parts: SessionParts): Muster {

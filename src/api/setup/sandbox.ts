@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isGitOnlyCommand } from '../../policy/shell/git-only.ts';
-import { resolveInRoots } from '../../sys/files/real-path.ts';
+import { toRealPath } from '../../sys/files/real-path.ts';
 import type { SandboxSettings } from '../../sys/sandbox/open-sandbox.ts';
 import {
   createMachineSandbox,
@@ -98,16 +98,17 @@ function sandboxSettings(place: SandboxOptions): SandboxSettings {
     path: environment['PATH'] ?? '',
     roots,
     hostPaths: {
-      homes: [...new Set([home, ownHome(home)].map(realPath))],
+      homes: [...new Set([home, ownHome(home)].map(toRealPath))],
       // Code that Muster runs is its own, too, where the workspace is the home directory.
       stateDirectories: [dataDir, userConfigDirectory(place), join(base, 'muster/compiled')].map(
-        realPath,
+        toRealPath,
       ),
-      runtimeDirectories: runtime === undefined || !isAbsolute(runtime) ? [] : [realPath(runtime)],
+      runtimeDirectories:
+        runtime === undefined || !isAbsolute(runtime) ? [] : [toRealPath(runtime)],
       sockets: [environment['SSH_AUTH_SOCK'], environment['DOCKER_HOST']?.replace('unix://', '')]
         .filter((path) => path !== undefined)
         .filter((path) => isAbsolute(path))
-        .map(realPath),
+        .map(toRealPath),
     },
     // Where nothing is to be kept, caches go with each command.
     ...(keepsRecords
@@ -144,9 +145,4 @@ async function sweep(records: string, onNotice: (line: string) => void): Promise
       `${entry.path} ${fate}. A command of a run that was killed had made it, and commands may not make protected files`,
     );
   }
-}
-
-/** Resolves links, also in paths that do not exist yet. */
-function realPath(path: string): string {
-  return resolveInRoots(path, []).real;
 }

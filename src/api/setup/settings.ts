@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { dropMissing } from '../../base/drop-missing.ts';
 import type { ModelPortLimits } from '../../model/model-port.ts';
 import type {
@@ -6,7 +7,9 @@ import type {
   ProviderSettings,
 } from '../../model/settings/model-settings.ts';
 import type { Config } from '../../config/config.ts';
-import type { LoadedConfig } from '../../config/load.ts';
+import { loadConfig, type LoadedConfig } from '../../config/load.ts';
+import type { Environment } from '../../sys/env.ts';
+import { TRUST_NOTHING } from '../../sys/files/project-file.ts';
 import type { EngineSettings } from '../../engine/limits/engine-settings.ts';
 
 /** Seconds to the first token from a private address, where a model may have to be loaded first. */
@@ -111,4 +114,11 @@ function fallbackLists({ config: { models }, settings }: LoadedConfig): readonly
     { setting: 'models.fallback_powerful', tier: 'powerful', models: models.fallbackPowerful },
   ];
   return [...(isFlag ? [] : lists), general].filter((list) => list.models.length > 0);
+}
+
+/** Loads the configuration of this directory without the files of its project. */
+export function loadUserConfig(environment: Environment): Promise<LoadedConfig> {
+  const home = environment['HOME'] || homedir();
+  const cwd = process.cwd();
+  return loadConfig({ environment, home, cwd, trust: TRUST_NOTHING, flags: [] });
 }

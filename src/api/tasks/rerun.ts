@@ -1,12 +1,9 @@
-import { homedir } from 'node:os';
 import { toolsByName } from '../../replay/idle-deps.ts';
 import { rerunTree, type TreeRerun } from '../../replay/rerun-tree.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { Environment } from '../../sys/env.ts';
-import { TRUST_NOTHING } from '../../sys/files/project-file.ts';
 import { builtinTools } from '../../tools/index.ts';
-import { loadConfig } from '../../config/load.ts';
-import { engineSettings } from '../setup/settings.ts';
+import { engineSettings, loadUserConfig } from '../setup/settings.ts';
 
 /**
  * Reruns a task and its descendants from their logs, with the limits of the present configuration.
@@ -16,9 +13,7 @@ export async function rerunFromLogs(
   id: string,
   environment: Environment,
 ): Promise<TreeRerun> {
-  const home = environment['HOME'] || homedir();
-  const cwd = process.cwd();
-  const { config } = await loadConfig({ environment, home, cwd, trust: TRUST_NOTHING, flags: [] });
+  const { config } = await loadUserConfig(environment);
   const settings = engineSettings(config, { maxTurns: null, isAttended: false });
   const tools = toolsByName({ store, settings }, builtinTools());
   return rerunTree({ store, settings, tools }, id);

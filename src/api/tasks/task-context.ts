@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import { MusterError } from '../../base/errors.ts';
 import { requestPrefix } from '../../engine/delegation/create-task.ts';
 import { readFullLog } from '../../engine/task/fold-log.ts';
@@ -8,10 +7,8 @@ import { discoverProviders } from '../../model/providers/providers.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { Environment } from '../../sys/env.ts';
-import { TRUST_NOTHING } from '../../sys/files/project-file.ts';
-import { loadConfig } from '../../config/load.ts';
 import { requestContext, type RequestContext } from '../../report/request-context.ts';
-import { modelSettings } from '../setup/settings.ts';
+import { loadUserConfig, modelSettings } from '../setup/settings.ts';
 
 /** A request with the context window of its model. */
 export interface TaskContext extends RequestContext {
@@ -67,10 +64,7 @@ function recordedPrefix(store: TaskStore, spec: TaskSpec) {
 
 /** Returns the context window of a model by the present settings. No server is asked. */
 async function windowOf(model: string, environment: Environment): Promise<number | null> {
-  const home = environment['HOME'] || homedir();
-  const cwd = process.cwd();
-  const loaded = await loadConfig({ environment, home, cwd, trust: TRUST_NOTHING, flags: [] });
-  const settings = modelSettings(loaded);
+  const settings = modelSettings(await loadUserConfig(environment));
   const providers = discoverProviders(settings, environment);
   const slash = model.indexOf('/');
   const [provider, name] = [model.slice(0, slash), model.slice(slash + 1)];

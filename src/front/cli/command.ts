@@ -4,6 +4,8 @@ import type { FlagReader } from './flag-reader.ts';
 import type { FlagName, FlagSpec } from './flags.ts';
 import type { Questions } from './terminal.ts';
 import type { CompletionValues } from './completion-values.ts';
+import { UsageError } from '../../base/errors.ts';
+import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
 
 /**
  * A command of the command line. Its module is light, because all commands are loaded together: `run` imports
@@ -125,4 +127,10 @@ export function commandsUnder(
 
 function startsWith(words: readonly string[], beginning: readonly string[]): boolean {
   return beginning.every((word, index) => words[index] === word);
+}
+
+/** Throws UsageError in a command that an agent runs: only a person may decide what agents may do. */
+export function refuseAgents(environment: Environment, action: string): void {
+  if (environment[TASK_VARIABLE] === undefined) return;
+  throw new UsageError(`an agent cannot ${action}; run this in a shell of your own`);
 }

@@ -24,9 +24,8 @@ import { tasksExportCommand, tasksImportCommand } from './commands/tasks/export.
 import { tasksDeleteCommand, tasksPruneCommand } from './commands/tasks/delete.ts';
 import { runCommand } from './commands/run.ts';
 import { usageCommand } from './commands/usage.ts';
-import { trustListCommand } from './commands/trust/list.ts';
+import { trustListCommand, trustRevokeCommand } from './commands/trust/list.ts';
 import { trustAddCommand } from './commands/trust/add.ts';
-import { trustRevokeCommand } from './commands/trust/revoke.ts';
 import { modelsCommand } from './commands/models.ts';
 import { configShowCommand } from './commands/config-show.ts';
 import { sandboxCommand } from './commands/sandbox.ts';

@@ -9,6 +9,7 @@ import { TASK_VALUES } from '../../completion-values.ts';
 import { printProcessReport } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 import { quoteValue } from '../../../../config/message-text.ts';
+import { dropMissing } from '../../../../base/drop-missing.ts';
 
 /** The flags of commands that continue a task from the logs. */
 export const MESSAGE_FLAGS: readonly FlagName[] = ['output-format', 'json', ...SESSION_FLAGS];
@@ -186,11 +187,7 @@ async function sendToProcess(
   text: string | null,
 ): Promise<boolean> {
   const { model, maxTurns } = termsOf(run);
-  const report = await tasks.tell(id, {
-    text,
-    ...(model === null ? {} : { model }),
-    ...(maxTurns === null ? {} : { maxTurns }),
-  });
+  const report = await tasks.tell(id, { text, ...dropMissing({ model, maxTurns }) });
   if (report === null) return false;
   printProcessReport(report, { json: run.outputFormat !== 'text' });
   return true;

@@ -16,6 +16,7 @@ import { musterOptions, reportOffline } from '../../run-prompt.ts';
 import { readAll } from '../../stdin.ts';
 import { reportText } from './table.ts';
 import type { TemplateAction, TemplateRunOptions } from '../../run-options.ts';
+import { dropMissing } from '../../../../base/drop-missing.ts';
 
 type Start = Extract<TemplateAction, { readonly kind: 'start' }>;
 type Continue = Extract<TemplateAction, { readonly kind: 'continue' }>;
@@ -74,16 +75,9 @@ async function startRun(
   });
   noticeUnfinished(muster, action.template);
   reportOffline(muster);
-  return muster.startTemplate(
-    {
-      template: action.template,
-      items,
-      source,
-      ...(action.agent === null ? {} : { agent: action.agent }),
-      ...(action.maxTurns === null ? {} : { maxTurns: action.maxTurns }),
-    },
-    onEvent,
-  );
+  const { template, agent, maxTurns } = action;
+  const request = { template, items, source, ...dropMissing({ agent, maxTurns }) };
+  return muster.startTemplate(request, onEvent);
 }
 
 /** The same command starts a new run: a user who meant the old one should learn how to continue it. */
