@@ -66,7 +66,7 @@ const CHUNKS = [
     test: new RegExp(
       [
         String.raw`src/front/cli/(main|stdin|new-file)\.ts$`,
-        String.raw`src/base/(clock|control-tags|disguised-text|ids|local-time)\.ts$`,
+        String.raw`src/base/(clock|control-tags|disguised-text|drop-missing|ids|local-time)\.ts$`,
         String.raw`src/protocol/(agent|outside-text|stream-line|state/(ledger|steady-time))\.ts$`,
         String.raw`src/(sys/files/file-errors|report/cost-text|agents/example-agents)\.ts$`,
       ].join('|'),

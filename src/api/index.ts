@@ -102,8 +102,7 @@ export type { ItemRow } from '../engine/fan-out/item-rows.ts';
 export type { RewindPlan, RewindRequest } from '../engine/rewind/plan-rewind.ts';
 export type { RewindOutcome } from '../engine/rewind/rewind.ts';
 export type { ProjectFileToTrust, TrustDecision } from '../trust/project-trust.ts';
-export type { EventListener } from './session/event-router.ts';
-export type { SignalListener } from './session/signal-router.ts';
+export type { EventListener, SignalListener } from './session/event-router.ts';
 export type {
   CommandOutput,
   ImageDescription,

@@ -57,10 +57,10 @@ export const runCommand = defineCommand<TemplateRunOptions>({
     force: args.flags.has('force'),
     ...sessionOptions(args.flags),
   }),
-  run: async (options) => {
+  run: async (options, context) => {
     const { listTemplates, runTemplate } = await import('./templates/run-template.ts');
     const { action } = options;
-    return action.kind === 'list' ? listTemplates(options) : runTemplate(options, action);
+    return action.kind === 'list' ? listTemplates(options, context) : runTemplate(options, action);
   },
 });
 

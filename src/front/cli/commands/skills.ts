@@ -1,9 +1,9 @@
 import { checkSkillsIn, listSkillsIn, type ListSkillsOptions } from '../../../api/index.ts';
 import { collapseWhitespace, plural, truncate } from '../../../base/text.ts';
-import { defineReportCommand, type CommandArguments } from '../command.ts';
-import { printNotice } from '../output.ts';
-import { outputOptions, PROJECT_FLAGS, projectOptions } from '../run-options.ts';
-import { resolve } from 'node:path';
+import { defineReportCommand, type CommandArguments, type CommandContext } from '../command.ts';
+import { PROJECT_FLAGS } from '../run-options.ts';
+import { agentsLocation, agentsOptions, directoryOption } from './agents/location.ts';
+import { dropMissing } from '../../../base/drop-missing.ts';
 
 /** Characters of a description in a list for people. */
 const SHOWN_DESCRIPTION = 160;
@@ -16,8 +16,8 @@ export const skillsListCommand = defineReportCommand({
   flags: ['json', 'dir', ...PROJECT_FLAGS, 'data-dir'],
   examples: ['muster skills list --json'],
   parse: parseSkills,
-  run: async (options) => {
-    const listings = await listSkillsIn(skillsLocation(options));
+  run: async (options, context) => {
+    const listings = await listSkillsIn(skillsLocation(options, context));
     return { json: listings, text: asText(listings) };
   },
 });
@@ -30,8 +30,8 @@ export const skillsCheckCommand = defineReportCommand({
   flags: ['json', 'dir', ...PROJECT_FLAGS, 'data-dir'],
   examples: ['muster skills check', 'muster skills check --dir my-skills/deploy'],
   parse: parseSkills,
-  run: async (options) => {
-    const report = await checkSkillsIn(skillsLocation(options));
+  run: async (options, context) => {
+    const report = await checkSkillsIn(skillsLocation(options, context));
     const { checked, errors, findings, warnings } = report;
     const lines = findings.map(({ path, line, severity, message }) => {
       const where = line === undefined ? path : `${path}:${line}`;
@@ -44,19 +44,16 @@ export const skillsCheckCommand = defineReportCommand({
 
 /** Parses the arguments of `muster skills …`. */
 function parseSkills({ flags }: CommandArguments) {
-  return { ...outputOptions(flags), ...projectOptions(flags), dir: flags.text('dir') };
+  return { ...agentsOptions(flags), dir: flags.text('dir') };
 }
 
-/** Returns where `muster skills …` looks: in every directory below `dir`, or where a run looks. */
-function skillsLocation(options: ReturnType<typeof parseSkills>): ListSkillsOptions {
-  const { cwd, dataDir, dir, trustProject } = options;
-  return {
-    cwd: resolve(cwd ?? '.'),
-    ...(dir === null ? {} : { below: resolve(dir) }),
-    trustProject,
-    ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
-    onNotice: printNotice,
-  };
+/** Returns where `muster skills …` looks: in every directory below `--dir`, or where a run looks. */
+function skillsLocation(
+  options: ReturnType<typeof parseSkills>,
+  context: CommandContext,
+): ListSkillsOptions {
+  const { dir: below } = directoryOption(options.dir, context);
+  return { ...agentsLocation(options, context), ...dropMissing({ below }) };
 }
 
 type Listings = Awaited<ReturnType<typeof listSkillsIn>>;

@@ -11,6 +11,7 @@ import {
   type ProjectOptions,
 } from '../../run-options.ts';
 import { shownPath } from './format.ts';
+import { dropMissing } from '../../../../base/drop-missing.ts';
 
 /** These commands use the data directory only to find out which files are trusted. */
 export const TRUST_DATA_DIR: Partial<FlagSpec> = { help: 'where the trusted files are recorded' };
@@ -37,7 +38,7 @@ export function agentsLocation(
     trustProject,
     environment: context.environment,
     onNotice: (line) => context.err(`muster: ${line}\n`),
-    ...(dataDir === null ? {} : { dataDir: resolve(context.cwd, dataDir) }),
+    ...dropMissing({ dataDir: dataDir === null ? null : resolve(context.cwd, dataDir) }),
   };
 }
 

@@ -17,6 +17,8 @@ import { readAll } from '../../stdin.ts';
 import { reportText } from './table.ts';
 import type { TemplateAction, TemplateRunOptions } from '../../run-options.ts';
 import { dropMissing } from '../../../../base/drop-missing.ts';
+import { agentsLocation } from '../agents/location.ts';
+import type { CommandContext } from '../../command.ts';
 
 type Start = Extract<TemplateAction, { readonly kind: 'start' }>;
 type Continue = Extract<TemplateAction, { readonly kind: 'continue' }>;
@@ -108,23 +110,17 @@ async function continueRun(muster: Muster, action: Continue, onEvent: EventListe
 }
 
 /** Lists the templates (`muster run --list`), and those that could not be loaded, with the reason. */
-export async function listTemplates(options: TemplateRunOptions): Promise<number> {
-  const found = await listTemplatesIn({
-    cwd: resolve(options.cwd ?? '.'),
-    trustProject: options.trustProject,
-    ...(options.dataDir === null ? {} : { dataDir: resolve(options.dataDir) }),
-    onNotice: printNotice,
-  });
+export async function listTemplates(
+  options: TemplateRunOptions,
+  context: CommandContext,
+): Promise<number> {
+  const found = await listTemplatesIn(agentsLocation(options, context));
   if (options.format === 'json') {
     printJson(found, 2);
     return 0;
   }
   for (const { name, description, path, agent, model, problems } of found.templates) {
-    const traits = [
-      path,
-      ...(agent === undefined ? [] : [agent]),
-      ...(model === undefined ? [] : [model]),
-    ];
+    const traits = [path, agent, model].filter((trait) => trait !== undefined);
     const lines = [
       name,
       `  ${collapseWhitespace(description)}`,
