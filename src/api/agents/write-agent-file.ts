@@ -18,9 +18,7 @@ import type { LoadedAgents } from './load-agents.ts';
 export interface AgentTarget {
   /** Absolute. It need not exist. */
   readonly directory: string;
-  /**
-   * No file outside of this directory is written, not even through a link. Null: the boundary is `directory`.
-   */
+  /** The directory outside of which no file is written, not even through a link, or null for `directory`. */
   readonly boundary: string | null;
   /**
    * True if new files are for the user alone, whatever the umask, because the directory is in the user's

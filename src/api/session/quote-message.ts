@@ -9,7 +9,7 @@ import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import { resumedRights } from './resumed-rights.ts';
 import type { RootDefaults } from './root-terms.ts';
 import type { SessionParts } from './open-session-parts.ts';
-import type { MessageQuoteRequest, ImageDescription } from './contract.ts';
+import type { Muster } from './contract.ts';
 
 type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'store'>;
 
@@ -23,52 +23,35 @@ export function checkQuotedItems(id: string, enclosed: QuotedItems): readonly Qu
   throw new MusterError('INVALID_PARAM', message);
 }
 
-/** Gathers the items of a person's message for its recipient. */
-export class MessageQuoter {
-  private readonly parts: Parts;
-  private readonly terms: RootDefaults;
-
-  constructor(parts: Parts, terms: RootDefaults) {
-    this.parts = parts;
-    this.terms = terms;
-  }
-
-  gather({ to, agent, signal, ...wish }: MessageQuoteRequest): Promise<QuotedItems> {
-    return this.parts.engine.quote(this.recipient(to, agent), wish, signal);
-  }
-
-  async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {
-    const [{ inspectAttachment }, { describeExcess }] = await Promise.all([
-      import('../../tools/attachments/inspect-file.ts'),
-      import('../../tools/attachments/attachment-limits.ts'),
-    ]);
-    const facts = inspectAttachment(bytes);
-    if (typeof facts === 'string') return { facts: null, why: facts };
-    const rules = await this.parts.models.attachments?.(this.modelOf(to));
-    const why = describeExcess(facts) ?? rules?.refusal(facts) ?? null;
-    return { facts: describeAttachment(facts), why };
-  }
-
-  private modelOf(to: string | null) {
-    return to === null ? this.terms.model(null) : foldLog(this.parts.store, to).spec.model;
-  }
-
-  private recipient(to: string | null, name: string | undefined): QuoteRecipient {
-    const { grant, modeFlag } = this.parts;
+/** Creates the functions that gather the items of a person's message for its recipient. */
+export function createMessageQuoter(
+  { engine, grant, modeFlag, models, store }: Parts,
+  terms: RootDefaults,
+): Pick<Muster, 'enclose' | 'lookAtImage'> {
+  const recipientOf = (to: string | null, name: string | undefined): QuoteRecipient => {
     if (to === null) {
-      const agent = this.terms.agentNamed(name);
+      const agent = terms.agentNamed(name);
       const rights = createRootRights(grant, agent);
-      return {
-        agent: agent ?? MAIN_AGENT,
-        model: this.terms.model(agent),
-        rights,
-        cwd: this.terms.cwd,
-      };
+      return { agent: agent ?? MAIN_AGENT, model: terms.model(agent), rights, cwd: terms.cwd };
     }
-    const isImported = this.parts.store.isImported(to);
-    return {
-      task: to,
-      maxRights: (recorded) => resumedRights(recorded, { grant, modeFlag, isImported }),
-    };
-  }
+    const current = { grant, modeFlag, isImported: store.isImported(to) };
+    return { task: to, maxRights: (recorded) => resumedRights(recorded, current) };
+  };
+  return {
+    async enclose({ to, agent, signal, ...wish }) {
+      return engine.quote(recipientOf(to, agent), wish, signal);
+    },
+    async lookAtImage(bytes, to) {
+      const [{ inspectAttachment }, { describeExcess }] = await Promise.all([
+        import('../../tools/attachments/inspect-file.ts'),
+        import('../../tools/attachments/attachment-limits.ts'),
+      ]);
+      const facts = inspectAttachment(bytes);
+      if (typeof facts === 'string') return { facts: null, why: facts };
+      const model = to === null ? terms.model(null) : foldLog(store, to).spec.model;
+      const rules = await models.attachments?.(model);
+      const why = describeExcess(facts) ?? rules?.refusal(facts) ?? null;
+      return { facts: describeAttachment(facts), why };
+    },
+  };
 }

@@ -73,7 +73,7 @@ export class RootDefaults {
 
   /**
    * Says that a flag of this start grants a mode to an agent that is the main agent, which keeps the mode of
-   * the start. Null: no flag does.
+   * the start. Returns null if no flag does.
    */
   grantWithoutEffect(mainAgent: AgentDefinition): string | null {
     const grants = this.parts.inbox.modeGrants?.inForce() ?? [];

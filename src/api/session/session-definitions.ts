@@ -5,8 +5,13 @@ import { systemClock } from '../../base/clock.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { trustFile } from '../../trust/trust-store.ts';
 import { untrustedNotice } from '../../trust/untrusted-notice.ts';
-import { openDefinitions } from '../setup/definitions.ts';
 import type { SessionConfig } from './session-config.ts';
+import type { DefinitionKind } from '../../agents/loader/kind.ts';
+import {
+  LiveDefinitions,
+  type LiveDefinitionsOptions,
+} from '../../agents/loader/live-definitions.ts';
+import { errorMessage } from '../../base/errors.ts';
 
 /**
  * Loads the agents, skills and templates that the session can use, and gives a notice about files of the project
@@ -26,11 +31,10 @@ export async function openSessionDefinitions(
     currentTrust,
     dependsOn: [trustFile(directory)],
     clock: systemClock,
-    onNotice,
     context: searchContext,
   };
-  const agents = await openDefinitions(AGENTS, { ...search, session: sessionAgents });
-  const skills = await openDefinitions(SKILLS, search);
+  const agents = await openDefinitions(AGENTS, { ...search, session: sessionAgents }, onNotice);
+  const skills = await openDefinitions(SKILLS, search, onNotice);
   const templates = await discoverDefinitions(TEMPLATES, {
     ...search,
     // The built-in templates alone are examples, and not worth their bytes in every request.
@@ -42,4 +46,22 @@ export async function openSessionDefinitions(
   const loadTemplates = () =>
     discoverDefinitions(TEMPLATES, { cwd, environment, trust: currentTrust() });
   return { agents, skills, templates, loadTemplates, searchContext };
+}
+
+/** Loads the definitions of a kind, and reports each reload as a notice. */
+function openDefinitions<T extends { readonly name: string }>(
+  kind: DefinitionKind<T>,
+  options: Omit<LiveDefinitionsOptions<T>, 'onReload' | 'onError'>,
+  onNotice: (line: string) => void,
+): Promise<LiveDefinitions<T>> {
+  return LiveDefinitions.open(kind, {
+    ...options,
+    onReload: ({ skipped }) => {
+      onNotice(`${kind.name} files have changed and were read again`);
+      const untrusted = untrustedNotice({ files: [], skipped });
+      if (untrusted !== null) onNotice(untrusted);
+    },
+    onError: (thrown) =>
+      onNotice(`${kind.name} files could not be read again: ${errorMessage(thrown)}`),
+  });
 }

@@ -4,7 +4,7 @@ import type { TaskSummary } from '../../store/task-store.ts';
 import { discoveredAgents, discoveredSkills } from '../setup/definitions.ts';
 import { templateReport, previewTemplateResume } from '../templates/template-report.ts';
 import type { Muster } from './contract.ts';
-import { MessageQuoter, checkQuotedItems } from './quote-message.ts';
+import { createMessageQuoter, checkQuotedItems } from './quote-message.ts';
 import { RootDefaults } from './root-terms.ts';
 import { Runs } from './runs.ts';
 import type { SessionParts } from './open-session-parts.ts';
@@ -15,7 +15,6 @@ export function createSession(parts: SessionParts): Muster {
     parts;
   const terms = new RootDefaults(parts);
   const runs = new Runs(parts, terms);
-  const quoter = new MessageQuoter(parts, terms);
   const { cwd } = terms;
   const newestRoot = (isWanted: (task: TaskSummary) => boolean): TaskSummary | null => {
     const roots = store.list().filter((task) => task.parent === null && task.cwd === cwd);
@@ -77,8 +76,7 @@ export function createSession(parts: SessionParts): Muster {
     send(id, message, enclosed) {
       engine.send(id, message, enclosed === undefined ? undefined : checkQuotedItems(id, enclosed));
     },
-    enclose: (request) => quoter.gather(request),
-    lookAtImage: (bytes, to) => quoter.lookAtImage(bytes, to),
+    ...createMessageQuoter(parts, terms),
     interrupt: (id) => engine.interrupt(id),
     resumeBelow: (id, request = {}) => engine.resumeBelow(id, request),
     background: (id) => engine.detach(id),

@@ -1,38 +1,7 @@
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
-import type { DefinitionKind } from '../../agents/loader/kind.ts';
-import {
-  LiveDefinitions,
-  type LiveDefinitionsOptions,
-} from '../../agents/loader/live-definitions.ts';
-import { errorMessage } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
-import { untrustedNotice } from '../../trust/untrusted-notice.ts';
-
-export interface OpenDefinitionsOptions<T> extends Omit<
-  LiveDefinitionsOptions<T>,
-  'onReload' | 'onError'
-> {
-  readonly onNotice: (line: string) => void;
-}
-
-/** Loads the definitions of a kind, and reports each reload as a notice. */
-export function openDefinitions<T extends { readonly name: string }>(
-  kind: DefinitionKind<T>,
-  { onNotice, ...options }: OpenDefinitionsOptions<T>,
-): Promise<LiveDefinitions<T>> {
-  return LiveDefinitions.open(kind, {
-    ...options,
-    onReload: ({ skipped }) => {
-      onNotice(`${kind.name} files have changed and were read again`);
-      const untrusted = untrustedNotice({ files: [], skipped });
-      if (untrusted !== null) onNotice(untrusted);
-    },
-    onError: (thrown) =>
-      onNotice(`${kind.name} files could not be read again: ${errorMessage(thrown)}`),
-  });
-}
 
 type Unloaded = Pick<DiscoveryResult<unknown>, 'skipped' | 'problems'>;
 

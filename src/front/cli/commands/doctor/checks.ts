@@ -7,10 +7,10 @@ import {
   openConfiguredSandbox,
   type ModelsReport,
   type SandboxOptions,
+  type AgentsLocation,
 } from '../../../../api/index.ts';
 import { MusterError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
-import type { AgentProblem } from '../../../../protocol/agent.ts';
 import { REPAIRS } from '../../../../protocol/repair.ts';
 import type { CommandContext, Report } from '../../command.ts';
 import { configInputs } from '../../configuration.ts';
@@ -44,33 +44,21 @@ export interface DoctorProbes {
   readonly ripgrep: () => Promise<string>;
   /** The models that this configuration gives, local servers included. May throw UsageError. */
   readonly models: (loaded: ConfigReading) => Promise<ModelsReport>;
-  readonly agents: (location: AgentsLocation) => Promise<AgentsReport>;
+  readonly agents: (location: DoctorLocation) => Promise<AgentsReport>;
   /** Repairs in the answers of the newest tasks. */
   readonly repairs: (dataDir: string) => Promise<RepairsByModel>;
   /** May leave nothing behind. */
   readonly sandbox: (location: Omit<SandboxOptions, 'keepsRecords'>) => Promise<SandboxState>;
 }
 
-interface AgentsLocation {
-  /** Absolute. */
-  readonly cwd: string;
-  readonly trustProject: boolean;
-  /** Absolute. */
-  readonly dataDir: string;
-}
+type DoctorLocation = Required<Pick<AgentsLocation, 'cwd' | 'trustProject' | 'dataDir'>>;
 
-/** The result of loading the agent definitions. */
-export interface AgentsReport {
-  /** The number of agents that can be used. */
+/** The number of agents that can be used, and the files that gave none. */
+export interface AgentsReport extends Pick<
+  Awaited<ReturnType<typeof listAgentsIn>>,
+  'problems' | 'skipped'
+> {
   readonly loaded: number;
-  /** Files that could not be loaded. */
-  readonly problems: readonly AgentProblem[];
-  /** Files without an agent. */
-  readonly skipped: readonly {
-    readonly path: string;
-    readonly code: string;
-    readonly reason: string;
-  }[];
 }
 
 /** Returns the probes of this process. */
@@ -163,26 +151,30 @@ function fileCheck(file: ConfigFile): readonly Check[] {
   }
 }
 
+/** Returns the result of a probe, or the error with which it refused. */
+async function unlessRefused<Result>(probe: () => Promise<Result>): Promise<Result | MusterError> {
+  try {
+    return await probe();
+  } catch (error) {
+    if (error instanceof MusterError) return error;
+    throw error;
+  }
+}
+
 async function checkModels(
   reading: ConfigReading,
   { models }: DoctorProbes,
 ): Promise<readonly Check[]> {
-  try {
-    return modelChecks(await models(reading));
-  } catch (error) {
-    if (!(error instanceof MusterError)) throw error;
-    return [fail('model', error.message, null)];
-  }
+  const found = await unlessRefused(() => models(reading));
+  return found instanceof MusterError ? [fail('model', found.message, null)] : modelChecks(found);
 }
 
 /** Reports the repairs in recent answers. A data directory that cannot be read has a check of its own. */
 async function checkAnswers(data: string, { repairs }: DoctorProbes): Promise<readonly Check[]> {
-  try {
-    return answersChecks(await repairs(data));
-  } catch (error) {
-    if (!(error instanceof MusterError)) throw error;
-    return [warn('answers', error.message, null)];
-  }
+  const found = await unlessRefused(() => repairs(data));
+  return found instanceof MusterError
+    ? [warn('answers', found.message, null)]
+    : answersChecks(found);
 }
 
 const CONFIGURE = 'set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see "muster models"';
@@ -232,18 +224,16 @@ function answersChecks(repairs: RepairsByModel): readonly Check[] {
 }
 
 async function loadAgents(
-  location: AgentsLocation,
+  location: DoctorLocation,
   { agents }: DoctorProbes,
 ): Promise<{ readonly checks: readonly Check[]; readonly skipped: AgentsReport['skipped'] }> {
-  try {
-    const report = await agents(location);
+  const report = await unlessRefused(() => agents(location));
+  if (!(report instanceof MusterError)) {
     return { checks: agentChecks(report), skipped: report.skipped };
-  } catch (error) {
-    if (!(error instanceof MusterError)) throw error;
-    // Agents depend on the configuration, and another check reports what is wrong in it.
-    const check = warn('agents', 'not looked at, because the configuration is wrong', null);
-    return { checks: [check], skipped: [] };
   }
+  // Agents depend on the configuration, and another check reports what is wrong in it.
+  const check = warn('agents', 'not looked at, because the configuration is wrong', null);
+  return { checks: [check], skipped: [] };
 }
 
 function agentChecks({ loaded, problems }: AgentsReport): readonly Check[] {
