@@ -66,14 +66,18 @@ const CHUNKS = [
     test: new RegExp(
       [
         String.raw`src/front/cli/(main|stdin|new-file)\.ts$`,
-        String.raw`src/base/(clock|control-tags|ids|local-time)\.ts$`,
+        String.raw`src/base/(clock|control-tags|drop-missing|ids|local-time)\.ts$`,
         String.raw`src/protocol/(agent|outside-text|stream-line|state/(ledger|steady-time))\.ts$`,
         String.raw`src/(sys/files/file-errors|report/cost-text|agents/example-agents)\.ts$`,
       ].join('|'),
     ),
     priority: 4,
   },
-  { name: 'core', test: /src\/front\/(cli\/run-prompt|headless\/headless)\.ts$/, priority: 3 },
+  {
+    name: 'core',
+    test: /src\/(api\/muster|front\/(cli\/run-prompt|headless\/headless))\.ts$/,
+    priority: 3,
+  },
   { name: 'commands', test: /src\/front\/cli\/commands\.ts$/, priority: 2 },
   {
     name: 'providers',

@@ -1,18 +1,10 @@
 /** `muster-agent`: the names that programs which run Muster import. */
-export {
-  MusterError,
-  UsageError,
-  VERSION,
-  activityText,
-  checkSkillsIn,
-  createMuster,
-  listAgentsBelow,
-  listAgentsIn,
-  listSkillsIn,
-  openTasks,
-  parseSessionAgents,
-  reusedText,
-} from './api/index.ts';
+export { parseSessionAgents } from './agents/formats/claude/reader.ts';
+export { listAgentsBelow, listAgentsIn } from './api/agents/list-agents.ts';
+export { checkSkillsIn, listSkillsIn } from './api/agents/list-skills.ts';
+export { MusterError, UsageError, VERSION, activityText, reusedText } from './api/index.ts';
+export { createMuster } from './api/muster.ts';
+export { openTasks } from './api/tasks/tasks.ts';
 export type {
   AgentDefinition,
   Answer,

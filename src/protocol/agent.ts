@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { OptionalLimitField } from './limits.ts';
+import type { Effort } from './model.ts';
 import type { MemoryScope } from './memory.ts';
 import type { PermissionMode } from './permission.ts';
 
@@ -46,10 +47,6 @@ export interface AgentProblem {
   /** The name of a requested tool that grants nothing. */
   readonly tool?: string;
 }
-
-/** The amounts of thinking before an answer, least first. */
-export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-export type Effort = (typeof EFFORTS)[number];
 
 /** Caps that a definition may ask for; the smallest of config, definition and call wins. */
 export interface AgentLimits extends Readonly<Partial<Record<OptionalLimitField, number>>> {

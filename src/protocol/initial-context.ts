@@ -1,6 +1,5 @@
 import type { Message } from './message.ts';
-import type { Effort } from './agent.ts';
-import type { RequestPrefix, ResolvedModel } from './model.ts';
+import type { RequestPrefix, ResolvedModel, Effort } from './model.ts';
 import type { FileSeen } from './tool.ts';
 
 /** Context that a task gets in addition to its prompt, as it was when the task was created. */

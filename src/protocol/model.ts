@@ -1,7 +1,10 @@
 import type { JsonObject } from '../base/json.ts';
-import type { Effort } from './agent.ts';
 import type { AssistantMessage, Message } from './message.ts';
 import type { Repairs } from './repair.ts';
+
+/** The amounts of thinking before an answer, least first. */
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type Effort = (typeof EFFORTS)[number];
 
 /** The tiers of models, from the fastest to the most capable. `TIER_ALIASES` has other names for them. */
 export const TIERS = ['fast', 'balanced', 'powerful'] as const;

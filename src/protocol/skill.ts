@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
-import type { AgentProblem, AgentScope, Effort, LimitedTools } from './agent.ts';
+import type { AgentProblem, AgentScope, LimitedTools } from './agent.ts';
+import type { Effort } from './model.ts';
 
 /** A skill: a `SKILL.md` with its folder. Its instructions are read when they are needed. */
 export interface SkillDefinition {

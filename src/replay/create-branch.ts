@@ -1,4 +1,4 @@
-import { definedFields } from '../base/defined-fields.ts';
+import { dropMissing } from '../base/drop-missing.ts';
 import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { selectLiveEvents } from '../protocol/events/rewound.ts';
@@ -182,5 +182,5 @@ function knowledgeOf({ read = [], changed = [], variables, skill }: CallDetails)
     after === null || movedFrom !== undefined || unread === true ? [] : [{ path, hash: after }],
   );
   const seen = [...read, ...written];
-  return { ...(seen.length === 0 ? {} : { read: seen }), ...definedFields({ variables, skill }) };
+  return { ...(seen.length === 0 ? {} : { read: seen }), ...dropMissing({ variables, skill }) };
 }

@@ -1,4 +1,4 @@
-import { definedFields } from '../base/defined-fields.ts';
+import { dropMissing } from '../base/drop-missing.ts';
 import { BUDGET_LIMITS, taskCaps } from '../engine/limits/configured-limits.ts';
 import {
   Budget,
@@ -120,7 +120,7 @@ class LoggedBudget extends Budget {
     if (event?.type !== 'limit.reached' || !BUDGET_LIMITS.some((each) => each === event.limit))
       return null;
     const { limit, value, used, needed, lastAnswerFits, output, unpriced } = event;
-    return { limit, value, used, ...definedFields({ needed, output, lastAnswerFits, unpriced }) };
+    return { limit, value, used, ...dropMissing({ needed, output, lastAnswerFits, unpriced }) };
   }
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { definedFields } from '../base/defined-fields.ts';
+import { dropMissing } from '../base/drop-missing.ts';
 import { steadyTime } from '../protocol/state/steady-time.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import type { TaskLog } from '../store/task-store.ts';
@@ -199,13 +199,13 @@ function withoutPrices<E extends Priced>(event: E): Omit<E, 'pricedBy' | 'estima
 }
 
 function pricesOf({ pricedBy, estimated }: Priced) {
-  return definedFields({ pricedBy, estimated });
+  return dropMissing({ pricedBy, estimated });
 }
 
 /** Returns the logged prices of a failed answer, of which the log may have none. */
 function brokenPrices(logged: Unanswered) {
   const { model, costUsd } = logged;
-  return { ...definedFields({ model, costUsd }), ...pricesOf(logged) };
+  return { ...dropMissing({ model, costUsd }), ...pricesOf(logged) };
 }
 
 /** Returns true for an id that was drawn at random by `newId`. */

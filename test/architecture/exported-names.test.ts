@@ -7,24 +7,15 @@ const src = join(import.meta.dirname, '../../src');
 /** Names that two files define and export. The list may only become shorter: one name has one meaning. */
 const DEFINED_TWICE: readonly string[] = [
   'Answer',
-  'CONTENT_RULES',
-  'CommandArguments',
-  'LIMITS',
-  'LONGEST_NAME',
-  'Message',
-  'OutputBuffer',
-  'PARAMETER_RULES',
   'SessionOptions',
   'TaskTree',
-  'estimateTokens',
   'parseAnswer',
-  'parseCommandLine',
-  'removeVersion',
   'runCommand',
 ];
 
+/** A constant that loads a function at its first call (`api/index.ts`) is that function, so it is not counted. */
 const DEFINITION =
-  /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm;
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type|enum) (\w+)(?! = loadAtFirstCall)\b/gm;
 
 test('every exported name is defined once', () => {
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' });

@@ -80,7 +80,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   front: ['api', 'config', 'trust', 'report', 'protocol', 'sys', 'base'],
   testing: ['model', 'protocol', 'base'],
   // The entry points of the package.
-  'library.ts': ['api'],
+  'library.ts': ['api', 'agents'],
   'events.ts': ['protocol', 'base'],
 };
 
@@ -171,6 +171,14 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('of front ends reach the library through its index alone', () => {
+    const behind = own.filter(
+      ({ from, to }) =>
+        moduleOf(from) === 'front' && moduleOf(to) === 'api' && to !== 'api/index.ts',
+    );
+    expect(behind).toEqual([]);
+  });
+
   it('form no cycle', () => {
     const next = Map.groupBy(own, ({ from }) => from);
     const done = new Set<string>();
@@ -205,7 +213,7 @@ describe('imports', () => {
       'yaml',
       'zod',
     ]);
-    const reached = staticallyReached(['front/cli/bin.ts', 'api/index.ts']);
+    const reached = staticallyReached(['front/cli/bin.ts', 'api/muster.ts', 'library.ts']);
     const loaded = imports
       .filter(({ from, to, kind }) => reached.has(from) && kind === 'value' && heavy.has(to))
       .map(({ from, to }) => `${from} → ${to}`);
@@ -219,6 +227,7 @@ describe('a run', () => {
       'front/cli/bin.ts',
       'front/cli/main.ts',
       'front/cli/run-prompt.ts',
+      'api/muster.ts',
       'front/headless/headless.ts',
     ]);
     const readers = files

@@ -6,7 +6,7 @@ import {
   parseSessionAgents,
   type MusterOptions,
   type ResultEnvelope,
-} from '../../src/api/index.ts';
+} from '../../src/library.ts';
 import { type ErrorCode, errorMessage } from '../../src/base/errors.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { Decision } from '../../src/protocol/permission.ts';

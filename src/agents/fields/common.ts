@@ -1,12 +1,13 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
 import { truncate } from '../../base/text.ts';
-import { EFFORTS, type AgentDefinition, type Effort } from '../../protocol/agent.ts';
+import { type AgentDefinition } from '../../protocol/agent.ts';
 import { MEMORY_SCOPES } from '../../protocol/memory.ts';
 import { withoutControls, type Field } from '../parsing/fields.ts';
 import { withLineFeeds } from '../parsing/split-front-matter.ts';
 import type { FieldReader } from './field-reader.ts';
 import { lazy } from '../../base/lazy.ts';
+import { EFFORTS, type Effort } from '../../protocol/model.ts';
 
 /** The most characters of a name. A longer one is cut. */
 const MAX_NAME = 200;

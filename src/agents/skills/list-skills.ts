@@ -1,4 +1,4 @@
-import type { AgentProblem, Effort } from '../../protocol/agent.ts';
+import type { AgentProblem } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { SkippedPath } from '../loader/walk.ts';
 import {
@@ -6,6 +6,7 @@ import {
   type DiscoveryResult,
   type ListingState,
 } from '../loader/discovery-result.ts';
+import type { Effort } from '../../protocol/model.ts';
 
 /** A skill as `skills list --json` prints it. */
 interface SkillListing

@@ -4,8 +4,6 @@ import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
 import { agentFileText } from '../../agents/named-file.ts';
 import { fieldLine, type Finding } from '../../agents/lint/findings.ts';
-import { missingDelegates, lintAgent } from '../../agents/lint/lint-agent.ts';
-import { outputSchemaProblem } from './output-schema.ts';
 import { loadingFinding, skippedFindings } from '../../agents/lint/loading-problems.ts';
 import { findUnmetRequests } from '../../engine/prompt/prepare-agent.ts';
 import { type AvailableTool, createToolView } from '../../policy/tool-view.ts';
@@ -13,18 +11,11 @@ import { attenuate, createRootRights } from '../../policy/attenuate.ts';
 import { TOOL_NAMES, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
 import { builtinTools } from '../../tools/index.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import { createEnvironmentRedactor } from '../setup/secrets.ts';
 import { explainUntrusted } from '../../sys/files/project-file.ts';
 import { realDirectory } from '../setup/workspace.ts';
 import { chooseAgents } from './choose-agents.ts';
-import {
-  loadAgents,
-  delegatedAgentMode,
-  type LoadedAgents,
-  type AgentsLocation,
-} from './load-agents.ts';
-import { createModelOutlooks } from './model-outlooks.ts';
-import { findSecrets } from './find-secrets.ts';
+import { loadAgents, type LoadedAgents, type AgentsLocation } from './load-agents.ts';
+import { createAgentLinter } from './agent-linter.ts';
 
 export interface CheckAgentsRequest extends AgentsLocation {
   /** Names of agents and absolute paths of files. If there are none, all agents are checked. */
@@ -65,9 +56,7 @@ async function lintAll(
   agents: readonly AgentDefinition[],
   { here, found }: LintPlace,
 ): Promise<readonly Finding[]> {
-  const outlook = await createModelOutlooks(here);
-  const redact = createEnvironmentRedactor(here.environment);
-  const parentMode = here.loaded.config.permissions.mode;
+  const lint = await createAgentLinter(here);
   const winners = new Map(found.items.map((agent) => [agent.name.toLowerCase(), agent]));
   const losers = new Map(
     found.shadowed.map(({ item }) => [item, winners.get(item.name.toLowerCase())]),
@@ -80,21 +69,18 @@ async function lintAll(
     const { path } = agent.origin;
     const text = agentFileText(path);
     const beside = ofFile.get(path) ?? [];
+    // Of several in one file nobody can tell which line is whose.
+    const ownText = beside.length > 1 ? null : text;
     findings.push(
-      ...lintAgent(agent, {
-        // Of several in one file nobody can tell which line is whose.
-        text: beside.length > 1 ? null : text,
-        effectiveMode: delegatedAgentMode(agent, here),
-        parentMode,
-        model: await outlook(agent),
-        secrets: text === null || beside[0] !== agent ? [] : findSecrets(text, agent.extra, redact),
-        outputSchemaProblem: await outputSchemaProblem(agent),
-        missingDelegates: missingDelegates(agent, [...found.items, ...here.found.items]),
+      ...(await lint(agent, {
+        text: ownText,
+        source: beside[0] === agent ? text : null,
+        known: [...found.items, ...here.found.items],
         shadowedBy: losers.get(agent) ?? null,
         clash: clashes.get(agent)?.message ?? null,
         shadows: shadows.get(agent) ?? [],
-      }),
-      ...unmetFindings(agent, { text: beside.length > 1 ? null : text, here }),
+      })),
+      ...unmetFindings(agent, { text: ownText, here }),
       ...untrustedFindings(agent, here),
     );
   }
@@ -118,7 +104,7 @@ function unmetFindings(
     available: toolsToCome(),
     nested,
     root: false,
-    // Agents that are not there are told of by name.
+    // Agents that are not there are reported of by name.
     delegable: true,
   });
   const reported = new Set(agent.problems.map(({ tool }) => tool));

@@ -2,6 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { readNamedAgentFile } from '../../agents/named-file.ts';
 import { systemErrorCode, UsageError } from '../../base/errors.ts';
+import { toAbsolutePath } from '../../sys/files/paths.ts';
 import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
 import { requireAgent } from './load-agents.ts';
 
@@ -14,10 +15,15 @@ export interface ChosenAgents {
 /**
  * Returns whether a name means a file and not an agent: it contains a `/` or ends like a file.
  */
-export function isAgentFile(name: string): boolean {
+function isAgentFile(name: string): boolean {
   return (
     name === '.' || name === '..' || name.includes('/') || /\.(?:md|toml|jsonc?|ya?ml)$/i.test(name)
   );
+}
+
+/** Makes the paths of files among the arguments absolute; the other arguments are names. */
+export function resolveAgentFiles(names: readonly string[], cwd: string): readonly string[] {
+  return names.map((name) => (isAgentFile(name) ? toAbsolutePath(name, cwd) : name));
 }
 
 /**

@@ -1,23 +1,13 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import { muster } from '../../agents/formats/vendors.ts';
 import { join } from 'node:path';
 import { loadExampleAgent } from '../../agents/builtin.ts';
 import { lookUpAgent } from '../../agents/find-agent.ts';
 import type { Finding } from '../../agents/lint/findings.ts';
-import { missingDelegates, lintAgent } from '../../agents/lint/lint-agent.ts';
-import { outputSchemaProblem } from './output-schema.ts';
 import { agentFileName, writeAgent } from '../../agents/write-agent.ts';
 import { UsageError, errorMessage } from '../../base/errors.ts';
 import type { AgentDefinition, AgentScope } from '../../protocol/agent.ts';
-import { createEnvironmentRedactor } from '../setup/secrets.ts';
-import {
-  requireAgent,
-  loadAgents,
-  delegatedAgentMode,
-  type LoadedAgents,
-  type AgentsLocation,
-} from './load-agents.ts';
-import { createModelOutlooks } from './model-outlooks.ts';
-import { findSecrets } from './find-secrets.ts';
+import { requireAgent, loadAgents, type LoadedAgents, type AgentsLocation } from './load-agents.ts';
 import {
   resolveAgentTarget,
   refuseExistingFiles,
@@ -26,6 +16,7 @@ import {
 } from './write-agent-file.ts';
 import { decodeUtf8, MAX_DEFINITION_BYTES } from '../../agents/loader/read-text.ts';
 import { readNamedFile } from '../../sys/files/named-file.ts';
+import { createAgentLinter } from './agent-linter.ts';
 
 /**
  * The description of a new agent. A null field is taken from `from`, or else has the default of agents.
@@ -144,10 +135,11 @@ function basedOn(
     ...rest
   } = base;
   const { mode, permissionMode } = wish.mode === null ? base : requested;
+  const { model, models } = wish.model === null ? base : requested;
   return {
     ...rest,
     ...toolsOf(wish.tools === null ? base : requested),
-    ...modelOf(wish.model === null ? base : requested),
+    ...dropMissing({ model, models }),
     aliases: [],
     name: requested.name,
     description: requested.description,
@@ -161,35 +153,18 @@ function basedOn(
 }
 
 function toolsOf({ tools, delegatesTo, unusable }: AgentDefinition) {
-  return {
-    tools,
-    ...(delegatesTo === undefined ? {} : { delegatesTo }),
-    ...(unusable === undefined ? {} : { unusable }),
-  };
-}
-
-function modelOf({ model, models }: AgentDefinition) {
-  return {
-    ...(model === undefined ? {} : { model }),
-    ...(models === undefined ? {} : { models }),
-  };
+  return { tools, ...dropMissing({ delegatesTo, unusable }) };
 }
 
 async function lintNew(agent: AgentDefinition, here: LoadedAgents): Promise<readonly Finding[]> {
-  const parentMode = here.loaded.config.permissions.mode;
-  const outlook = await createModelOutlooks(here);
-  const { text } = await writeAgent(agent);
+  const lint = await createAgentLinter(here);
   const same = here.found.items.filter(
     ({ name }) => name.toLowerCase() === agent.name.toLowerCase(),
   );
-  return lintAgent(agent, {
+  return lint(agent, {
     text: null,
-    effectiveMode: delegatedAgentMode(agent, here),
-    parentMode,
-    model: await outlook(agent),
-    secrets: findSecrets(text, agent.extra, createEnvironmentRedactor(here.environment)),
-    outputSchemaProblem: await outputSchemaProblem(agent),
-    missingDelegates: missingDelegates(agent, [agent, ...here.found.items]),
+    source: (await writeAgent(agent)).text,
+    known: [agent, ...here.found.items],
     shadowedBy: null,
     clash: null,
     shadows: same.filter(({ origin }) => origin.path !== agent.origin.path),

@@ -9,9 +9,9 @@ import { userConfigDirectory } from '../../config/paths.ts';
 import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
 import { isInside } from '../../sys/files/paths.ts';
 import { projectRoot } from '../../sys/files/project-directories.ts';
-import { resolveInRoots } from '../../sys/files/real-path.ts';
+import { resolveInRoots, toRealPath } from '../../sys/files/real-path.ts';
 import { writeFileInRoots } from '../../sys/files/write-file.ts';
-import { realDirectory, resolveLinks } from '../setup/workspace.ts';
+import { realDirectory } from '../setup/workspace.ts';
 import type { LoadedAgents } from './load-agents.ts';
 
 /** A directory to which agents are written. */
@@ -121,7 +121,7 @@ function statsOf(path: string) {
  */
 export function scopeOfFile(path: string, { cwd, environment }: Place): AgentScope | null {
   const place = searchPaths(AGENTS, createSearchContext(cwd, environment)).find((each) =>
-    isInside(resolveLinks(each.path), resolveLinks(path)),
+    isInside(toRealPath(each.path), toRealPath(path)),
   );
   return place?.scope ?? null;
 }

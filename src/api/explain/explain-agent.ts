@@ -6,8 +6,8 @@ import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { resolveMainModel } from '../../model/selection/resolve-model.ts';
 import { ruleCovers } from '../../policy/rules/tool-cover.ts';
 import type { DroppedTool } from '../../policy/tool-view.ts';
-import type { AgentDefinition, AgentOrigin, AgentProblem, Effort } from '../../protocol/agent.ts';
-import { modelName, type ResolvedModel } from '../../protocol/model.ts';
+import type { AgentDefinition, AgentOrigin } from '../../protocol/agent.ts';
+import { modelName, type ResolvedModel, type Effort } from '../../protocol/model.ts';
 import type { MemoryScope } from '../../protocol/memory.ts';
 import type {
   CallLimit,
@@ -168,19 +168,29 @@ export async function explainAgent({
   }
 }
 
-interface Surroundings {
-  readonly parentMode: PermissionMode;
-  readonly agents: readonly AgentDefinition[];
-}
-
-function explanation(plan: PlannedChild, { parentMode, agents }: Surroundings): AgentExplanation {
-  const { agent, background, setup, prefix } = plan;
-  const { names, sources } = contextOf(plan);
+function explanation(
+  plan: PlannedChild,
+  {
+    parentMode,
+    agents,
+  }: { readonly parentMode: PermissionMode; readonly agents: readonly AgentDefinition[] },
+): AgentExplanation {
+  const { agent, background, decision, setup, prefix, unusable } = plan;
+  const { memory } = setup;
+  const sources = [...systemTexts(prefix), ...toolTexts(prefix)];
+  const unknown = agent.problems.filter(({ code }) => code === 'unknown-tool');
   return {
     name: agent.name,
     origin: agent.origin,
-    call: callOf(plan),
-    tools: { names, dropped: setup.dropped, unknown: unknownTools(agent.problems) },
+    call:
+      unusable === null
+        ? { verdict: decision.verdict, reason: decision.reason }
+        : { verdict: 'deny', reason: unusable },
+    tools: {
+      names: prefix.tools.map((tool) => tool.name),
+      dropped: setup.dropped,
+      unknown: unknown.map(({ message }) => message),
+    },
     delegatesTo: setup.prompt.types.map((type) => type.name),
     rights: rightsOf(plan, parentMode),
     model: modelOf(plan),
@@ -191,11 +201,14 @@ function explanation(plan: PlannedChild, { parentMode, agents }: Surroundings): 
       from: agent.cache === undefined ? 'configuration' : 'definition',
     },
     unlisted: agent.unlisted === true,
-    memory: memoryOf(plan),
+    memory:
+      memory === null || agent.memory === undefined
+        ? null
+        : { scope: agent.memory, directory: memory.directory },
     context: {
       systemSha256: createHash('sha256').update(prefix.system.join('\n\n')).digest('hex'),
-      bytes: total(sources, 'bytes'),
-      tokens: total(sources, 'tokens'),
+      bytes: sources.reduce((sum, { bytes }) => sum + bytes, 0),
+      tokens: sources.reduce((sum, { tokens }) => sum + tokens, 0),
       sources,
     },
     inactive: inactiveFields(agent),
@@ -223,29 +236,6 @@ function warningsOf(
     ...(setup.memory?.warning ? [setup.memory.warning] : []),
     ...missingDelegates(agent, agents).map(unknownDelegateMessage),
   ];
-}
-
-function callOf({ decision, unusable }: PlannedChild): AgentExplanation['call'] {
-  if (unusable !== null) return { verdict: 'deny', reason: unusable };
-  return { verdict: decision.verdict, reason: decision.reason };
-}
-
-function memoryOf({ agent: { memory: scope }, setup }: PlannedChild) {
-  const { memory } = setup;
-  return memory === null || scope === undefined ? null : { scope, directory: memory.directory };
-}
-
-function unknownTools(problems: readonly AgentProblem[]): readonly string[] {
-  return problems.filter(({ code }) => code === 'unknown-tool').map(({ message }) => message);
-}
-
-function contextOf({ prefix }: PlannedChild) {
-  const sources = [...systemTexts(prefix), ...toolTexts(prefix)];
-  return { names: prefix.tools.map(({ name }) => name), sources };
-}
-
-function total(sources: readonly RequestText[], of: 'bytes' | 'tokens'): number {
-  return sources.reduce((sum, each) => sum + each[of], 0);
 }
 
 function rightsOf(

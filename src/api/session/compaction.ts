@@ -1,6 +1,5 @@
 import { describeCompaction } from '../../protocol/compaction-text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
-import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { Run } from './contract.ts';
 import type { EventListener } from './event-router.ts';
 
@@ -23,34 +22,28 @@ export async function reportCompaction(
   start: (listener: EventListener) => Promise<Run>,
   onEvent: EventListener = () => {},
 ): Promise<Run> {
-  const outcome = new CompactionOutcome();
+  let text = 'the context was not summarised';
   const run = await start((event, of) => {
-    outcome.add(event);
+    text = compactionOutcome(event) ?? text;
     onEvent(event, of);
   });
-  return { ...run, result: run.result.then((envelope) => outcome.in(envelope)) };
+  const result = run.result.then((envelope) => ({
+    ...envelope,
+    text,
+    data: { ...envelope.data, result: text },
+  }));
+  return { ...run, result };
 }
 
-/** The outcome of a compaction, from its events. */
-class CompactionOutcome {
-  private text = 'the context was not summarised';
-
-  add(event: TaskEvent): void {
-    switch (event.type) {
-      case 'context.summarised':
-      case 'summary.refused':
-        this.text = describeCompaction(event);
-        return;
-      case 'turn.failed':
-        this.text = `the context was not summarised: ${event.failure.message}`;
-        return;
-      default:
-    }
-  }
-
-  /** Returns the envelope of a compacted task with the outcome instead of its earlier answer. */
-  in(envelope: ResultEnvelope): ResultEnvelope {
-    const { text } = this;
-    return { ...envelope, text, data: { ...envelope.data, result: text } };
+/** Returns the outcome of a compaction that an event reports, or null. */
+function compactionOutcome(event: TaskEvent): string | null {
+  switch (event.type) {
+    case 'context.summarised':
+    case 'summary.refused':
+      return describeCompaction(event);
+    case 'turn.failed':
+      return `the context was not summarised: ${event.failure.message}`;
+    default:
+      return null;
   }
 }

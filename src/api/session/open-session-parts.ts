@@ -30,14 +30,13 @@ import { Retention } from '../setup/retention.ts';
 import { ineffectiveRuleNotices } from '../setup/rules-without-effect.ts';
 import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
 import { engineSettings } from '../setup/settings.ts';
-import { resolveLinks } from '../setup/workspace.ts';
 import { ControlChannel } from './control-channel.ts';
-import { EventRouter } from './event-router.ts';
+import { EventRouter, SignalRouter } from './event-router.ts';
 import { NO_HISTORY, openPromptHistory } from './prompt-history.ts';
 import { readSessionConfig, type SessionConfig } from './session-config.ts';
 import { openSessionModels, type SessionModels } from './session-models.ts';
 import type { SessionParts } from './session-parts.ts';
-import { SignalRouter } from './signal-router.ts';
+import { toRealPath } from '../../sys/files/real-path.ts';
 
 /**
  * Reads the configuration, opens the store and creates the engine, and returns the parts that a session works with.
@@ -124,8 +123,8 @@ async function createEngine(
   const { store, router, signals, sandbox } = storage;
   const { kind } = loaded.config.sandbox;
   // The paths of calls are compared with these.
-  const configDirectory = resolveLinks(userConfigDirectory(state));
-  const home = resolveLinks(state.home);
+  const configDirectory = toRealPath(userConfigDirectory(state));
+  const home = toRealPath(state.home);
   const git = await session.gitStatus;
   return new Engine({
     store,

@@ -11,15 +11,13 @@ import { findAgent } from '../../agents/find-agent.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { resolveMainModel, resolveTaskModel } from '../../model/selection/resolve-model.ts';
 
-export type RootDefaultsParts = Pick<SessionParts, 'agents' | 'grant' | 'inbox' | 'setup'>;
-
 /** The agent, model and rights of a new root task. */
 export class RootDefaults {
-  private readonly parts: RootDefaultsParts;
+  private readonly parts: SessionParts;
   /** The model chosen since the start, as a flag would name it. */
   private chosenModel: string | null = null;
 
-  constructor(parts: RootDefaultsParts) {
+  constructor(parts: SessionParts) {
     this.parts = parts;
   }
 

@@ -1,3 +1,4 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import type { RootDefaults } from './root-terms.ts';
 import type { SessionParts } from './session-parts.ts';
 import { UsageError } from '../../base/errors.ts';
@@ -19,57 +20,39 @@ import { resumedRights } from './resumed-rights.ts';
 import { planFanOut, type TemplateRequest } from '../templates/plan-fan-out.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 
-export type RunsParts = Pick<
-  SessionParts,
-  | 'channel'
-  | 'engine'
-  | 'grant'
-  | 'isOnAskChosen'
-  | 'onNotice'
-  | 'retention'
-  | 'router'
-  | 'setup'
-  | 'store'
-  | 'maxTurns'
-  | 'modeFlag'
-  | 'templates'
->;
-
 /** Starts and continues the tasks that a person or a client requests. */
 export class Runs {
-  private readonly parts: RunsParts;
+  private readonly parts: SessionParts;
   private readonly terms: RootDefaults;
 
-  constructor(parts: RunsParts, terms: RootDefaults) {
+  constructor(parts: SessionParts, terms: RootDefaults) {
     this.parts = parts;
     this.terms = terms;
   }
 
   start(request: RunRequest, onEvent: EventListener = () => {}): Run {
     const { engine, router } = this.parts;
-    const { outputSchema } = request;
+    const { prompt: given, enclosed, outputSchema } = request;
     const agent = this.terms.agentNamed(request.agent);
-    const prompt = firstMessage(agent, request.prompt);
-    const id = request.enclosed?.task ?? newId();
+    const prompt = firstMessage(agent, given);
+    const id = enclosed?.task ?? newId();
     const forget = router.listen(id, onEvent);
     try {
       const task = engine.start({
         id,
         prompt,
-        ...(request.enclosed === undefined ? {} : { enclosed: request.enclosed.enclosures }),
-        personText: request.prompt ?? '',
-        ...(request.prompt === undefined ? {} : { description: describePrompt(request.prompt) }),
+        personText: given ?? '',
+        ...dropMissing({
+          enclosed: enclosed?.enclosures,
+          description: given === undefined ? null : describePrompt(given),
+          outputSchema,
+        }),
         agent: agent ?? MAIN_AGENT,
         model: this.terms.model(agent, prompt),
         rights: createRootRights(this.terms.grantIn(request.mode), agent),
         cwd: this.terms.cwd,
         source: request.source ?? 'sdk',
-        params: {
-          ...(request.prompt === undefined ? {} : { prompt: request.prompt }),
-          ...(agent === null ? {} : { agent: agent.name }),
-          ...(outputSchema === undefined ? {} : { output_schema: outputSchema }),
-        },
-        ...(outputSchema === undefined ? {} : { outputSchema }),
+        params: dropMissing({ prompt: given, agent: agent?.name, output_schema: outputSchema }),
       });
       return this.runOf(task, forget);
     } catch (thrown) {
@@ -135,22 +118,22 @@ export class Runs {
     onEvent: EventListener = () => {},
   ): Promise<Run> {
     const { engine, router, maxTurns, isOnAskChosen } = this.parts;
-    const prompt = request.prompt ?? null;
+    const { prompt = null, enclosed, mode, answer, compacts, below, retryFailed } = request;
     const forget = router.listen(id, onEvent);
     try {
       const task = await engine.resume(id, {
         prompt,
-        ...(request.enclosed === undefined
-          ? {}
-          : { enclosed: checkQuotedItems(id, request.enclosed) }),
         maxRights: this.maxRightsOf(rightsOf),
         ...(this.terms.isModelNamed ? { model: this.terms.model(null, prompt ?? '') } : {}),
-        ...(maxTurns === null ? {} : { maxTurns }),
-        ...(request.mode === undefined ? {} : { mode: request.mode }),
-        ...(request.answer === undefined ? {} : { answer: request.answer }),
-        ...(request.compacts === undefined ? {} : { compacts: request.compacts }),
-        ...(request.below === undefined ? {} : { below: request.below }),
-        ...(request.retryFailed === undefined ? {} : { retryFailed: request.retryFailed }),
+        ...dropMissing({
+          enclosed: enclosed === undefined ? null : checkQuotedItems(id, enclosed),
+          maxTurns,
+          mode,
+          answer,
+          compacts,
+          below,
+          retryFailed,
+        }),
         // What was parked once is not refused because nobody says so again.
         keepsParked: !isOnAskChosen,
       });

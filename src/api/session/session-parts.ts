@@ -13,7 +13,7 @@ import type { ControlChannel } from './control-channel.ts';
 import type { EventRouter } from './event-router.ts';
 import type { PromptHistory } from './prompt-history.ts';
 import type { Retention } from '../setup/retention.ts';
-import type { SignalRouter } from './signal-router.ts';
+import type { SignalRouter } from './event-router.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../sys/sandbox/sandbox.ts';
 import type { Config } from '../../config/config.ts';
 import { userConfigDirectory, type UserEnvironment } from '../../config/paths.ts';
-import { resolveLinks } from './workspace.ts';
+import { toRealPath } from '../../sys/files/real-path.ts';
 
 /** The name in the directory of records that holds files moved out of workspaces. */
 const REMOVED = 'removed';
@@ -98,17 +98,17 @@ function sandboxSettings(place: SandboxOptions): SandboxSettings {
     path: environment['PATH'] ?? '',
     roots,
     hostPaths: {
-      homes: [...new Set([home, ownHome(home)].map(resolveLinks))],
+      homes: [...new Set([home, ownHome(home)].map(toRealPath))],
       // Code that Muster runs is its own, too, where the workspace is the home directory.
       stateDirectories: [dataDir, userConfigDirectory(place), join(base, 'muster/compiled')].map(
-        resolveLinks,
+        toRealPath,
       ),
       runtimeDirectories:
-        runtime === undefined || !isAbsolute(runtime) ? [] : [resolveLinks(runtime)],
+        runtime === undefined || !isAbsolute(runtime) ? [] : [toRealPath(runtime)],
       sockets: [environment['SSH_AUTH_SOCK'], environment['DOCKER_HOST']?.replace('unix://', '')]
         .filter((path) => path !== undefined)
         .filter((path) => isAbsolute(path))
-        .map(resolveLinks),
+        .map(toRealPath),
     },
     // Where nothing is to be kept, caches go with each command.
     ...(keepsRecords

@@ -2,7 +2,6 @@ import { opendirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, systemErrorCode, UsageError } from '../../base/errors.ts';
 import { toAbsolutePath, expandHome } from '../../sys/files/paths.ts';
-import { resolveInRoots } from '../../sys/files/real-path.ts';
 
 /**
  * Returns the real paths of the directories of a run, the working directory first. Throws UsageError for one that is
@@ -34,9 +33,4 @@ export function realDirectory(path: string, flag: string): string {
     throw new UsageError(`${flag} ${path}: can't be opened (${errorMessage(thrown)})`);
   }
   throw new UsageError(`${flag} ${path}: is no directory`);
-}
-
-/** Resolves links, also in paths that do not exist yet. */
-export function resolveLinks(path: string): string {
-  return resolveInRoots(path, []).real;
 }

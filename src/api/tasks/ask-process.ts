@@ -14,6 +14,14 @@ export interface TaskDirectory {
   readonly dataDir: string;
 }
 
+interface AskOptions {
+  /** The longest wait for the reply. Default: 10 s. */
+  readonly timeoutMs?: number;
+  /** Returns whether the process can still be asked. Default: whether it owns the task. */
+  readonly isThere?: () => boolean;
+}
+
+const ANSWER_MS = 10_000;
 /** The time after its first task in which a process begins to listen. */
 const LISTENS_AFTER_MS = 2_000;
 const LOOK_MS = 50;
@@ -45,10 +53,13 @@ export function* ancestorsOf(store: TaskStore, id: string): Generator<string, vo
  * does, and `NOT_FOUND` that names the process if it lives and does not listen.
  */
 export async function askProcess(
-  { dataDir }: TaskDirectory,
+  { store, dataDir }: TaskDirectory,
   owner: TaskOwner,
   request: ControlRequest,
-  { timeoutMs, isThere }: { readonly timeoutMs: number; readonly isThere: () => boolean },
+  {
+    timeoutMs = ANSWER_MS,
+    isThere = () => store.getOwner(request.task)?.token === owner.token,
+  }: AskOptions = {},
 ): Promise<ControlReply> {
   const path = controlPath({ dataDir, token: owner.token });
   const giveUpAt = performance.now() + LISTENS_AFTER_MS;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { MusterError, type ErrorInfo } from '../../base/errors.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import type { TaskOwner } from '../../store/task-store.ts';
@@ -6,7 +7,6 @@ import type { ControlRequest } from '../../control/protocol.ts';
 import { askProcess, ancestorProcess, replyText, type TaskDirectory } from './ask-process.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-const ANSWER_MS = 10_000;
 /** The most tries if the task ends or changes its owner between the check and the request. */
 const TRIES = 10;
 const LOOK_MS = 50;
@@ -51,7 +51,7 @@ export async function sendToTask(
     }
     const isThere = () => processFor(place, foldLog(place.store, id))?.token === owner.token;
     const request = requestFor(state, message);
-    const reply = await askProcess(place, owner, request, { timeoutMs: ANSWER_MS, isThere });
+    const reply = await askProcess(place, owner, request, { isThere });
     if (reply.ok || !mayPass(reply.error) || tries === TRIES) {
       return { id, pid, text: replyText(reply) };
     }
@@ -70,9 +70,7 @@ function requestFor(state: TaskState, { text, model, maxTurns }: TaskMessage): C
   return {
     op: 'resume',
     task,
-    ...(text === null ? {} : { prompt: text }),
-    ...(model === undefined ? {} : { model }),
-    ...(maxTurns === undefined ? {} : { max_turns: maxTurns }),
+    ...dropMissing({ prompt: text, model, max_turns: maxTurns }),
   };
 }
 
@@ -94,9 +92,7 @@ export async function detachTask(place: TaskDirectory, id: string): Promise<Sent
   if (isInBackground(place, state)) {
     return { id, pid, text: `task ${id} is in the background already` };
   }
-  const isThere = () => store.getOwner(id)?.token === owner.token;
-  const request = { op: 'background', task: id } as const;
-  const reply = await askProcess(place, owner, request, { timeoutMs: ANSWER_MS, isThere });
+  const reply = await askProcess(place, owner, { op: 'background', task: id });
   return { id, pid, text: replyText(reply) };
 }
 

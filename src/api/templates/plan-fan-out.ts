@@ -1,3 +1,4 @@
+import { dropMissing } from '../../base/drop-missing.ts';
 import { missingFields, itemDigest, parseBody } from '../../agents/templates/render.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { sortByNearness } from '../../base/name-suggestions.ts';
@@ -44,9 +45,7 @@ export function planFanOut(
     template: template.name,
     path: template.path,
     body: template.body,
-    ...(agent === undefined ? {} : { agent }),
-    ...(model === undefined ? {} : { model }),
-    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...dropMissing({ agent, model, maxTurns }),
     items,
     source,
     digests: items.map(itemDigest),

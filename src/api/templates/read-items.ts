@@ -30,6 +30,28 @@ export function parseItemSource(argument: string, path: string): ItemSource {
   throw new UsageError(`--items ${argument}: there is no such file. ${SOURCES}`);
 }
 
+export interface ItemsRequest {
+  /** A file, a glob or `-`. */
+  readonly argument: string;
+  /** The absolute path that the argument means if it is a file. */
+  readonly path: string;
+  /** The directory of a glob; absolute and real. */
+  readonly cwd: string;
+  /** Reads all of stdin. */
+  readonly readStdin: () => Promise<string>;
+  readonly signal: AbortSignal;
+}
+
+/** Reads the items that `--items` names. Throws as `readItems` does. */
+export async function loadItems({ argument, path, cwd, readStdin, signal }: ItemsRequest) {
+  const source = parseItemSource(argument, path);
+  const items =
+    source.kind === 'stdin'
+      ? parseItems(await readStdin(), 'stdin')
+      : await readItems(source, cwd, { signal });
+  return { source, items };
+}
+
 /**
  * Reads the items of a file, or the paths that a glob matches in `cwd` (absolute and real), in path order and without
  * ignored files. Throws UsageError; MusterError `CANCELLED` at the signal.

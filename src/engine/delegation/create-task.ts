@@ -1,4 +1,4 @@
-import { definedFields } from '../../base/defined-fields.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import type { TaskSource, TaskLimits, TaskSpec } from '../../protocol/task.ts';
 import { type JsonObject, isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -106,7 +106,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     ...(skills.length === 0 ? {} : { skills }),
     background,
     source: plan.source,
-    ...definedFields({ fanOut: plan.fanOut, outputSchema: plan.outputSchema }),
+    ...dropMissing({ fanOut: plan.fanOut, outputSchema: plan.outputSchema }),
     params: plan.params,
   };
   // The parent's event goes first: a crash in between leaves a child without a log, never a log

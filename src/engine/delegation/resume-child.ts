@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type TreePosition, recoverTasks } from './recover-task.ts';
-import { definedFields } from '../../base/defined-fields.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
@@ -137,7 +137,7 @@ async function startAgain(
         message: call.message,
         maxRights: caller.permissions.rights,
         ...(model === null ? {} : { model }),
-        ...definedFields({ maxTurns: call.maxTurns }),
+        ...dropMissing({ maxTurns: call.maxTurns }),
       });
     },
     onFailure: (thrown) => recordLostChild(caller, id, errorMessage(thrown)),

@@ -1,4 +1,4 @@
-import { definedFields } from '../../base/defined-fields.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { findFirstRequestHit } from '../turn/request-budget.ts';
 import { addSystemText, createTask } from '../delegation/create-task.ts';
 import {
@@ -215,7 +215,7 @@ export function itemRequest(
   { agent, model, maxTurns }: Pick<FanOut, 'agent' | 'model' | 'maxTurns'>,
   prompt: string,
 ): ChildRequest {
-  return { prompt, ...definedFields({ subagentType: agent, model, maxTurns }) };
+  return { prompt, ...dropMissing({ subagentType: agent, model, maxTurns }) };
 }
 
 function describeItem(text: string, index: number): string {

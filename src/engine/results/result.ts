@@ -15,6 +15,7 @@ import { receiptParts, receiptOf } from '../../receipts/receipt.ts';
 import { questionJson } from '../questions/question-json.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import { reusedText } from '../../protocol/state/task-texts.ts';
 import { parseLocations } from '../../base/code-search/format-ranking.ts';
 import { prefixLengthWithin, estimateTokensUnrounded } from '../../base/token-estimate.ts';
 
@@ -179,11 +180,6 @@ function tokensText({ usage, ledger }: TaskState): string {
   const estimated = sumLedger(ledger, { isEstimated: true });
   const tokens = paidTokens(usage) + paidTokens(estimated.usage);
   return `${estimated.answers > 0 ? '~' : ''}${plural(tokens, 'token')}`;
-}
-
-/** Says which earlier task gave a reused result, and when. */
-export function reusedText({ of, at }: NonNullable<TaskState['reused']>): string {
-  return `the result of task ${of} of ${new Date(at).toISOString()}; all that it read is the same`;
 }
 
 function countToolCalls(state: TaskState): number {

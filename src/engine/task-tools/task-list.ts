@@ -2,7 +2,7 @@ import type { JsonValue } from '../../base/json.ts';
 import { plural, truncate, collapseWhitespace } from '../../base/text.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 import { visibleTasks, type VisibleTask } from '../delegation/visible-tasks.ts';
-import { activityText } from '../results/task-report.ts';
+import { activityText } from '../../protocol/state/task-texts.ts';
 import { shortenCommand, describeShellEnd } from '../shells/shell-end.ts';
 import { ArgumentReader } from './argument-reader.ts';
 import type { TaskRun } from '../task/task-run.ts';

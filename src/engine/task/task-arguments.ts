@@ -1,4 +1,4 @@
-import { definedFields } from '../../base/defined-fields.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ValidationResult } from '../../protocol/tool.ts';
@@ -97,8 +97,8 @@ export function parseTaskArguments(value: JsonValue): ValidationResult<TaskArgum
     input: {
       prompt,
       params: value,
-      ...definedFields({ background, description, subagentType, model, maxTurns }),
-      ...definedFields({ outputSchema, resume }),
+      ...dropMissing({ background, description, subagentType, model, maxTurns }),
+      ...dropMissing({ outputSchema, resume }),
       ...(context === null ? {} : { context }),
     },
   };

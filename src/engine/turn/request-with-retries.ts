@@ -1,4 +1,4 @@
-import { definedFields } from '../../base/defined-fields.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 import { NO_USAGE } from '../../protocol/model.ts';
 import {
   type ModelAnswer,
@@ -68,7 +68,7 @@ export async function requestWithRetries(
     }
     requestBudget.settleFailure(cost);
     const { failure, repairs } = answer;
-    const used = { ...failedAnswerCost(cost), ...definedFields({ repairs }) };
+    const used = { ...failedAnswerCost(cost), ...dropMissing({ repairs }) };
     const cut = toPartialText(answer);
     const decision = decideRetry(failure, retries, {
       retries: maxRetries,

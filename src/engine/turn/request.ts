@@ -8,11 +8,11 @@ import {
   type ModelPart,
   type Usage,
   NO_USAGE,
+  type Effort,
 } from '../../protocol/model.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { Effort } from '../../protocol/agent.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { EventBody } from '../../protocol/events/event.ts';

@@ -1,8 +1,11 @@
+import { toPrintableJson } from '../../base/printable-json.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { FlagReader } from './flag-reader.ts';
 import type { FlagName, FlagSpec } from './flags.ts';
 import type { Questions } from './terminal.ts';
 import type { CompletionValues } from './completion-values.ts';
+import { UsageError } from '../../base/errors.ts';
+import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
 
 /**
  * A command of the command line. Its module is light, because all commands are loaded together: `run` imports
@@ -63,6 +66,34 @@ export interface CommandContext {
 
 export type LoadCommands = () => Promise<readonly Command[]>;
 
+/** The output of a command, in both forms. */
+export interface Report {
+  /** For `--json`. */
+  readonly json: unknown;
+  readonly text: string;
+  /** The exit code. Default 0. */
+  readonly code?: number;
+}
+
+interface ReportCommand<Options> extends Omit<Command<Options>, 'run'> {
+  run(options: Options, context: CommandContext): Promise<Report>;
+}
+
+/** Defines a command that prints one report: JSON with `--json`, otherwise text. */
+export function defineReportCommand<Options extends { readonly json: boolean }>({
+  run,
+  ...spec
+}: ReportCommand<Options>): Command<Options> {
+  return {
+    ...spec,
+    run: async (options, context) => {
+      const { json, text, code = 0 } = await run(options, context);
+      context.out(options.json ? `${toPrintableJson(json, 2)}\n` : text);
+      return code;
+    },
+  };
+}
+
 /** Infers the options of a command from its parser. */
 export function defineCommand<Options>(command: Command<Options>): Command<Options> {
   return command;
@@ -96,4 +127,10 @@ export function commandsUnder(
 
 function startsWith(words: readonly string[], beginning: readonly string[]): boolean {
   return beginning.every((word, index) => words[index] === word);
+}
+
+/** Throws UsageError in a command that an agent runs: only a person may decide what agents may do. */
+export function refuseAgents(environment: Environment, action: string): void {
+  if (environment[TASK_VARIABLE] === undefined) return;
+  throw new UsageError(`an agent cannot ${action}; run this in a shell of your own`);
 }

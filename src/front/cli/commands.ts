@@ -5,30 +5,27 @@ import { agentsCheckCommand } from './commands/agents/check.ts';
 import { agentsExplainCommand } from './commands/agents/explain.ts';
 import { agentsNewCommand } from './commands/agents/new.ts';
 import { agentsImportCommand } from './commands/agents/import.ts';
-import { skillsListCommand } from './commands/skills/list.ts';
-import { skillsCheckCommand } from './commands/skills/check.ts';
+import { skillsListCommand, skillsCheckCommand } from './commands/skills.ts';
 import { tasksListCommand } from './commands/tasks/list.ts';
 import { tasksShowCommand } from './commands/tasks/show.ts';
 import { tasksLogCommand } from './commands/tasks/log.ts';
 import { tasksContextCommand } from './commands/tasks/context.ts';
 import { tasksWatchCommand } from './commands/tasks/watch.ts';
-import { tasksStopCommand } from './commands/tasks/stop.ts';
-import { tasksResumeCommand } from './commands/tasks/resume.ts';
-import { tasksSendCommand } from './commands/tasks/send.ts';
+import { tasksStopCommand, tasksBackgroundCommand } from './commands/tasks/stop.ts';
+import {
+  tasksResumeCommand,
+  tasksSendCommand,
+  tasksBranchCommand,
+} from './commands/tasks/message.ts';
 import { tasksAnswerCommand } from './commands/tasks/answer.ts';
-import { tasksBackgroundCommand } from './commands/tasks/background.ts';
 import { tasksRerunCommand } from './commands/tasks/rerun.ts';
-import { tasksBranchCommand } from './commands/tasks/branch.ts';
 import { tasksRewindCommand } from './commands/tasks/rewind.ts';
-import { tasksExportCommand } from './commands/tasks/export.ts';
-import { tasksImportCommand } from './commands/tasks/import.ts';
-import { tasksDeleteCommand } from './commands/tasks/delete.ts';
-import { tasksPruneCommand } from './commands/tasks/prune.ts';
+import { tasksExportCommand, tasksImportCommand } from './commands/tasks/export.ts';
+import { tasksDeleteCommand, tasksPruneCommand } from './commands/tasks/delete.ts';
 import { runCommand } from './commands/run.ts';
 import { usageCommand } from './commands/usage.ts';
-import { trustListCommand } from './commands/trust/list.ts';
+import { trustListCommand, trustRevokeCommand } from './commands/trust/list.ts';
 import { trustAddCommand } from './commands/trust/add.ts';
-import { trustRevokeCommand } from './commands/trust/revoke.ts';
 import { modelsCommand } from './commands/models.ts';
 import { configShowCommand } from './commands/config-show.ts';
 import { sandboxCommand } from './commands/sandbox.ts';

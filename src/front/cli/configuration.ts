@@ -6,7 +6,7 @@ import { describeConfigProblem } from '../../config/setting.ts';
 import type { StateOptions } from '../../trust/state-directory.ts';
 import { untrustedNotice } from '../../trust/untrusted-notice.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
-import { workspaceRoots } from '../../api/setup/workspace.ts';
+import { workspaceRoots } from '../../api/index.ts';
 
 /**
  * Loads the configuration for a command and reports its notices on stderr. Throws UsageError for a wrong

@@ -1,6 +1,6 @@
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import type { AgentDefinition } from '../../api/index.ts';
+import { outputSchemaProblem, parseSessionAgents, type AgentDefinition } from '../../api/index.ts';
 import { printNotice } from './output.ts';
 import type { AgentsArgument } from './run-options.ts';
 
@@ -24,7 +24,6 @@ export async function loadOutputSchema(given: string): Promise<JsonObject> {
     throw wrong(errorMessage(thrown));
   }
   if (!isJsonObject(schema)) throw wrong('must be a JSON Schema, an object');
-  const { outputSchemaProblem } = await import('../../api/agents/output-schema.ts');
   const problem = await outputSchemaProblem({ outputSchema: schema });
   if (problem !== null) throw wrong(problem);
   return schema;
@@ -35,12 +34,11 @@ export async function readSessionAgents(
   argument: AgentsArgument | null,
 ): Promise<readonly AgentDefinition[]> {
   if (argument === null) return [];
-  const { parseSessionAgents } = await import('../../api/index.ts');
   const text =
     argument.kind === 'json'
       ? argument.text
       : await readFile('--agents @', argument.path, MAX_AGENTS_BYTES);
-  const { items, problems } = parseSessionAgents(text);
+  const { items, problems } = await parseSessionAgents(text);
   const broken = problems.filter(({ code }) => code !== 'unknown-field');
   if (items.length === 0 && broken.length > 0) {
     throw new UsageError(broken.map(({ message }) => message).join('; '));

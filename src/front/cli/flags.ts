@@ -1,5 +1,5 @@
 import { type ConfigKey, SECTIONS } from '../../config/keys.ts';
-import { USAGE_KEYS } from '../../api/tasks/usage-keys.ts';
+import { USAGE_KEYS } from '../../api/index.ts';
 import { OUTPUT_FORMATS } from '../../protocol/output-format.ts';
 import { GRANT_SCOPES } from '../../protocol/question.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';

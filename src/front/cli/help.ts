@@ -14,29 +14,25 @@ export function helpText(words: readonly string[], commands: readonly Command[])
   if (words.length === 0) return programHelp(commands);
   const found = findCommand(commands, words);
   if (found !== undefined) return commandHelp(found.command);
-  return layOut({
-    usage: `${words[0] ?? ''} COMMAND [flags]`,
-    description: `Help for one of them:\n  muster help ${words[0] ?? ''} COMMAND`,
-    sections: [commandSection(commandsUnder(commands, words))],
-  });
+  const [first = ''] = words;
+  const description = `Help for one of them:\n  muster help ${first} COMMAND`;
+  const section = commandSection(commandsUnder(commands, words));
+  return layOut(`${first} COMMAND [flags]`, description, [section]);
 }
 
 function programHelp(commands: readonly Command[]): string {
-  return layOut({
-    usage:
-      '[flags]                 (the terminal UI)\n       muster -p [PROMPT] [flags]\n       muster COMMAND [flags]',
-    description: `${promptCommand.summary}\n\n${examples(promptCommand)}`,
-    sections: [...flagSections(promptCommand), commandSection(commands)],
-  });
+  return layOut(
+    '[flags]                 (the terminal UI)\n       muster -p [PROMPT] [flags]\n       muster COMMAND [flags]',
+    `${promptCommand.summary}\n\n${examples(promptCommand)}`,
+    [...flagSections(promptCommand), commandSection(commands)],
+  );
 }
 
 function commandHelp(command: Command): string {
   const { summary } = command;
-  return layOut({
-    usage: `${usage(command)} [flags]`,
-    description: `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.\n\n${examples(command)}`,
-    sections: flagSections(command),
-  });
+  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+  const description = `${sentence}\n\n${examples(command)}`;
+  return layOut(`${usage(command)} [flags]`, description, flagSections(command));
 }
 
 function commandSection(commands: readonly Command[]): Section {
@@ -69,13 +65,7 @@ function examples(command: Command): string {
   return ['Examples:', ...command.examples.map((example) => `  ${example}`)].join('\n');
 }
 
-interface Page {
-  readonly usage: string;
-  readonly description: string;
-  readonly sections: readonly Section[];
-}
-
-function layOut({ usage, description, sections }: Page): string {
+function layOut(usage: string, description: string, sections: readonly Section[]): string {
   const terms = sections.flatMap(([, entries]) => entries.map(([term]) => term.length));
   const indent = Math.max(...terms) + 4;
   const parts = sections.map(([title, entries]) => {

@@ -1,4 +1,4 @@
-import { createMuster } from '../../api/muster.ts';
+import { createMuster } from '../../api/index.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { CommandContext } from './command.ts';
@@ -23,7 +23,6 @@ async function openUi(run: RunOptions, environment: Environment): Promise<number
   const { log, maxTurns, agent, resume } = run;
   const notices: string[] = [];
   let addNotice = (line: string): void => void notices.push(line);
-  const isPlain = run.screenReader || wantsPlainLines(environment);
   const [muster, open] = await Promise.all([
     musterOptions(run).then((session) =>
       createMuster({
@@ -36,7 +35,7 @@ async function openUi(run: RunOptions, environment: Environment): Promise<number
         onNotice: (line) => addNotice(line),
       }),
     ),
-    isPlain ? loadPlainUi() : loadScreenUi(),
+    loadUi(run.screenReader || wantsPlainLines(environment)),
   ]);
   try {
     return await open(muster, {
@@ -58,12 +57,8 @@ function wantsPlainLines({ MUSTER_SCREEN_READER: wanted = '', TERM }: Environmen
   return (wanted !== '' && wanted !== '0') || TERM === 'dumb';
 }
 
-async function loadScreenUi() {
-  const { runTui } = await import('../tui/tui.ts');
-  return runTui;
-}
-
-async function loadPlainUi() {
-  const { runPlain } = await import('../tui/plain/run-plain.ts');
-  return runPlain;
+async function loadUi(isPlain: boolean) {
+  return isPlain
+    ? (await import('../tui/plain/run-plain.ts')).runPlain
+    : (await import('../tui/tui.ts')).runTui;
 }

@@ -1,13 +1,23 @@
-/** A name and its value, on one line. */
-export type Fact = readonly [name: string, value: string];
+import { sanitizeLine } from '../../base/terminal-text.ts';
+
+/** A name and its value. A list gives a line for each of its texts; null, undefined and an empty list give none. */
+export type Fact = readonly [name: string, value: string | readonly string[] | null | undefined];
+
+/** Returns a name and a safe text for each line of the facts. */
+export function factRows(facts: readonly Fact[]): readonly (readonly [string, string])[] {
+  return facts.flatMap(([name, value]) =>
+    [value ?? []].flat().map((text) => [name, sanitizeLine(text)] as const),
+  );
+}
 
 /** Lays out one line for each fact, with aligned values; a name that repeats is left out. */
 export function factLines(facts: readonly Fact[]): string {
-  const width = Math.max(...facts.map(([name]) => name.length)) + 2;
-  return facts
-    .map(([name, value], index) => {
-      const shown = facts[index - 1]?.[0] === name ? '' : name;
-      return `${shown.padEnd(width)}${value}\n`;
+  const rows = factRows(facts);
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2;
+  return rows
+    .map(([name, text], index) => {
+      const shown = rows[index - 1]?.[0] === name ? '' : name;
+      return `${shown.padEnd(width)}${text}\n`;
     })
     .join('');
 }

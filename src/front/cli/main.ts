@@ -1,3 +1,4 @@
+import { createEnvironmentRedactor } from '../../api/index.ts';
 import { homedir } from 'node:os';
 import { errorMessage, MusterError, systemErrorCode, UsageError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
@@ -61,10 +62,8 @@ async function reportError(thrown: unknown): Promise<number> {
     printError('muster: the current directory does not exist any more; go to another one\n');
     return 2;
   }
-  const { createEnvironmentRedactor } = await import('../../api/setup/secrets.ts');
-  const text = createEnvironmentRedactor(readEnvironment())(
-    thrown instanceof MusterError ? describeError(thrown) : describeBug(thrown),
-  );
+  const redact = await createEnvironmentRedactor(readEnvironment());
+  const text = redact(thrown instanceof MusterError ? describeError(thrown) : describeBug(thrown));
   printError(`muster: ${text.replaceAll('\n', '\nmuster: ')}\n`);
   return thrown instanceof UsageError ? 2 : 1;
 }

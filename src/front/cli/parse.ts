@@ -10,8 +10,9 @@ import { helpCommand } from './commands/help.ts';
 import { promptCommand } from './commands/prompt.ts';
 import { FlagReader } from './flag-reader.ts';
 import { scanArguments, type Scan } from './scan.ts';
-import { checkFlags, checkOperands, unknownCommand, unknownFlag } from './usage-errors.ts';
-import { escapeLine } from '../../config/message-text.ts';
+import { escapeLine, quoteValue } from '../../config/message-text.ts';
+import { sortByNearness, suggestNames } from '../../base/name-suggestions.ts';
+import { isFlagName, type FlagName } from './flags.ts';
 
 /** The command that a command line starts. */
 export interface ParsedCommand {
@@ -61,4 +62,76 @@ function parseHelp(words: readonly string[], commands: readonly Command[]): Pars
     throw unknownCommand(words, commands);
   }
   return { command: helpCommand, options: { words } };
+}
+
+/** Throws unless every given flag belongs to the command. `words`: those that start the command. */
+function checkFlags(words: string, valid: readonly FlagName[], given: Iterable<FlagName>): void {
+  for (const name of given) {
+    if (valid.includes(name)) continue;
+    throw new UsageError(
+      `--${name} does not go with ${title(words)}; ${validFlags(valid, `--${name}`)}`,
+    );
+  }
+}
+
+/** Throws unless there are as many operands as the command takes. */
+function checkOperands({ words, operands }: Command, given: readonly string[]): void {
+  const names = operands.map(({ name }) => name);
+  const missing = names.filter((name) => !name.startsWith('['))[given.length];
+  if (missing !== undefined) {
+    throw new UsageError(`${title(words)} needs ${missing}: ${title(words)} ${names.join(' ')}`);
+  }
+  const extra = given[names.length];
+  if (extra !== undefined && !/…\]?$/.test(names.at(-1) ?? '')) {
+    throw new UsageError(
+      `${title(words)} does not take ${quoteValue(extra)}; see ${title(words)} --help`,
+    );
+  }
+}
+
+/** Returns the error for an argument that begins with a dash and is no flag. */
+function unknownFlag(valid: readonly FlagName[], argument: string): UsageError {
+  if (/\s/.test(argument)) {
+    return new UsageError(
+      `${quoteValue(argument)} is taken for a flag; a prompt that begins with a dash goes after --: muster -p -- "- …"`,
+    );
+  }
+  const [flag = argument] = argument.split('=', 1);
+  if (flag !== argument && flag.startsWith('--') && isFlagName(flag.slice(2))) {
+    return new UsageError(`${flag} takes no value`);
+  }
+  return new UsageError(`unknown flag ${escapeLine(flag)}; ${validFlags(valid, flag)}`);
+}
+
+/** Returns the error for words that start no command, where no flag says that they are a prompt. */
+function unknownCommand(words: readonly string[], commands: readonly Command[]): UsageError {
+  const [first = '', ...rest] = words;
+  const named = quoteValue(words.join(' '));
+  const under = commandsUnder(commands, [first]).map((each) => each.words);
+  if (under.length === 0) {
+    const names = commands.map((each) => each.words);
+    const valid = sortByNearness(words.join(' '), names).join(', ');
+    return new UsageError(
+      `unknown command ${named}; valid: ${valid}. A prompt needs -p: muster -p ${named}`,
+    );
+  }
+  if (rest.length === 0) {
+    return new UsageError(`${named} is not a command by itself; valid: ${under.join(', ')}`);
+  }
+  const seconds = under.map((each) => each.slice(first.length + 1));
+  const [near] = suggestNames(rest.join(' '), seconds);
+  const suggestion = near === undefined ? ';' : `; did you mean ${first} ${near}?`;
+  return new UsageError(`${named} is not a command${suggestion} valid: ${under.join(', ')}`);
+}
+
+function validFlags(valid: readonly FlagName[], flag: string): string {
+  const names = sortByNearness(
+    flag.startsWith('--') ? flag : `--${flag}`,
+    valid.map((name) => `--${name}`),
+  );
+  return `valid, nearest first: ${names.join(', ')}`;
+}
+
+function title(words: string): string {
+  return words === '' ? 'muster -p' : `muster ${words}`;
 }

@@ -1,14 +1,20 @@
 import { resolve } from 'node:path';
-import { createMuster } from '../../api/muster.ts';
-import type { EventListener, Muster, MusterOptions, Run } from '../../api/index.ts';
+import {
+  createMuster,
+  type EventListener,
+  type Muster,
+  type MusterOptions,
+  type Run,
+  type MessageQuoteRequest,
+  type QuotedItems,
+} from '../../api/index.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { UsageError } from '../../base/errors.ts';
 import { loadOutputSchema, readSessionAgents } from './file-options.ts';
 import { printNotice } from './output.ts';
 import type { RunOptions, SessionOptions } from './run-options.ts';
 import { readMessage, readPrompt } from './stdin.ts';
-import type { MessageQuoteRequest } from '../../api/session/contract.ts';
-import type { QuotedItems } from '../../api/session/contract.ts';
+import { dropMissing } from '../../base/drop-missing.ts';
 
 const OFFLINE_NOTICE =
   'no model is configured: the offline search engine answers. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see `muster models`.';
@@ -41,7 +47,7 @@ export async function runPrompt(
   const { dataDir, maxTurns, outputFormat, outputSchema, resume, verbose } = options;
   const [muster, { runHeadless }, said, schema] = await Promise.all([
     musterOptions(options).then((session) =>
-      createMuster({ ...session, ...(maxTurns === null ? {} : { maxTurns }) }),
+      createMuster({ ...session, ...dropMissing({ maxTurns }) }),
     ),
     import('../headless/headless.ts'),
     prompt,
@@ -91,16 +97,15 @@ async function start(
 ): Promise<Run> {
   const { resume, agent } = options;
   if (resume === null) {
-    const named = agent === null ? {} : { agent };
+    const named = dropMissing({ agent });
     const said = mayStartByItself(options)
       ? await promptBesideAgent(muster, agent ?? '', signal)
       : prompt;
-    const given = said === null ? {} : { prompt: said };
-    const form = schema === null ? {} : { outputSchema: schema };
+    const given = dropMissing({ prompt: said, outputSchema: schema });
     const files = await attachedFiles(muster, said, { to: null, ...named, signal });
-    return muster.start({ ...given, source: 'cli', ...named, ...form, ...files }, onEvent);
+    return muster.start({ ...given, source: 'cli', ...named, ...files }, onEvent);
   }
-  const message = prompt === null ? {} : { prompt };
+  const message = dropMissing({ prompt });
   if (resume !== 'newest' && resume.branchAt !== undefined) {
     const { id, branchAt: at } = resume;
     return muster.branch({ id, at, ...message, takesFiles: true, signal }, onEvent);

@@ -1,7 +1,6 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../../base/deadlines.ts';
-import type { Effort } from '../../protocol/agent.ts';
 import type { AttachmentRules } from '../../protocol/attachment.ts';
 import { attachmentsOf } from '../../protocol/message.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type ModelRequest,
   type ResolvedModel,
   modelName,
+  type Effort,
 } from '../../protocol/model.ts';
 import { RequestAdjustments } from './adjust/request-adjustments.ts';
 import { ANSWER_CAPS, type AnswerCaps } from './answers/answer-caps.ts';

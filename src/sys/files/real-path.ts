@@ -103,3 +103,8 @@ function readLink(path: string): string {
     return path;
   }
 }
+
+/** Resolves the links in a path, also in one that does not exist yet. */
+export function toRealPath(path: string): string {
+  return resolveInRoots(path, []).real;
+}

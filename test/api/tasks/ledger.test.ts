@@ -8,7 +8,7 @@ import {
   openTasks,
   type EventListener,
   type UsageReport,
-} from '../../../src/api/index.ts';
+} from '../../../src/library.ts';
 import { sumLedger } from '../../../src/protocol/state/ledger.ts';
 import { addUsage, NO_USAGE, type Usage } from '../../../src/protocol/model.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deferred, onAbort } from '../../../src/base/async.ts';
-import { activityText } from '../../../src/engine/results/task-report.ts';
+import { activityText } from '../../../src/protocol/state/task-texts.ts';
 import type { ModelPort } from '../../../src/protocol/model.ts';
 import { call, calls, eventsOfType, play } from '../play.ts';
 import { promptOf, testEngine } from '../support.ts';

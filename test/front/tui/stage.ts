@@ -1,6 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { EventListener, Run, TaskSignal } from '../../../src/api/index.ts';
-import type { CommandOutput } from '../../../src/api/session/contract.ts';
+import type { CommandOutput, EventListener, Run, TaskSignal } from '../../../src/api/index.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { App } from '../../../src/front/tui/app.ts';
 import type { ConversationPort } from '../../../src/front/tui/terminal/conversation-runner.ts';

@@ -4,10 +4,10 @@ import { createModelChooser } from '../../../src/model/selection/model-chooser.t
 import { type ProtocolName, VENDORS } from '../../../src/model/providers/vendors.ts';
 import { findOutputLimit } from '../../../src/model/catalogue/output-limits.ts';
 import { discoverProviders } from '../../../src/model/providers/providers.ts';
-import { EFFORTS } from '../../../src/protocol/agent.ts';
 import { userMessage } from '../../../src/protocol/message.ts';
 import { adapterDeps, collect, refuseWith, request, serve } from '../adapters/support.ts';
 import { WIRES } from '../adapters/wires.ts';
+import { EFFORTS } from '../../../src/protocol/model.ts';
 
 const SERVERS = {
   anthropic: { protocol: 'anthropic', vendor: 'anthropic' },

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../base/json.ts';
-import { EFFORTS, type AgentDefinition, type AgentProblem } from '../../../protocol/agent.ts';
+import { type AgentDefinition, type AgentProblem } from '../../../protocol/agent.ts';
 import type { Field, Fields } from '../../parsing/fields.ts';
 import { readBoolean, singleLineOf } from '../../fields/common.ts';
 import { readToolSwitches, type PermissionEntry } from '../../permissions/entries.ts';
@@ -8,6 +8,7 @@ import {
   withPermissionsAsTools,
 } from '../../permissions/permission-fields.ts';
 import type { AgentDialect } from '../../fields/read-agent.ts';
+import { EFFORTS } from '../../../protocol/model.ts';
 
 const VENDOR = 'opencode';
 

@@ -1,7 +1,7 @@
 import { UsageError } from '../../../base/errors.ts';
+import { COMPLETED_SHELLS } from '../completion-values.ts';
 import { defineCommand } from '../command.ts';
 import { quoteValue } from '../../../config/message-text.ts';
-import { COMPLETED_SHELLS } from './completion/shell-names.ts';
 
 /** `muster completion`: prints the script of a shell; with words, prints what the last of them could become. */
 export const completionCommand = defineCommand({
@@ -24,13 +24,12 @@ export const completionCommand = defineCommand({
     return { shell, words: words.length === 0 ? null : words };
   },
   run: async ({ shell, words }, { commands, out }) => {
-    const { completionScript, offerText } = await import('./completion/shells.ts');
+    const { completionScript, offerText, typedWords } = await import('./completion/shells.ts');
     if (words === null) {
       out(completionScript(shell));
       return 0;
     }
     const { completionOffer } = await import('./completion/candidates.ts');
-    const { typedWords } = await import('./completion/typed-words.ts');
     const offer = await completionOffer(typedWords(shell, words), {
       commands: await commands(),
       // zsh and fish match as their users have configured them: case, parts of words.

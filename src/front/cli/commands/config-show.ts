@@ -1,12 +1,11 @@
 import type { ConfigEntry } from '../../../config/show.ts';
-import { toPrintableJson } from '../../../base/printable-json.ts';
 import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
-import { defineCommand } from '../command.ts';
+import { defineReportCommand } from '../command.ts';
 import { columns } from '../layout.ts';
 import { CONFIG_FLAGS, configOptions, PROJECT_FLAGS } from '../run-options.ts';
 
 /** `muster config show`. Throws UsageError if something in the configuration is wrong. */
-export const configShowCommand = defineCommand({
+export const configShowCommand = defineReportCommand({
   words: 'config show',
   summary: 'every setting, its value and where that came from',
   operands: [],
@@ -18,12 +17,7 @@ export const configShowCommand = defineCommand({
     const { configEntries } = await import('../../../config/show.ts');
     const loaded = await loadConfiguration(options, context);
     const settings = configEntries(loaded);
-    context.out(
-      options.json
-        ? `${toPrintableJson({ files: loaded.files, settings }, 2)}\n`
-        : asText(settings),
-    );
-    return 0;
+    return { json: { files: loaded.files, settings }, text: asText(settings) };
   },
 });
 

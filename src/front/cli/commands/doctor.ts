@@ -1,8 +1,8 @@
-import { defineCommand } from '../command.ts';
+import { defineReportCommand } from '../command.ts';
 import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
 
 /** `muster doctor`: makes every check, even if one fails; exit code 1 if one does. */
-export const doctorCommand = defineCommand({
+export const doctorCommand = defineReportCommand({
   words: 'doctor',
   summary: 'check that everything a run needs is there',
   operands: [],

@@ -1,12 +1,10 @@
-import { toPrintableJson } from '../../../base/printable-json.ts';
-import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
-import type { ModelsReport } from '../../../api/setup/models-report.ts';
-import { defineCommand } from '../command.ts';
+import { reportModels, type ModelsReport } from '../../../api/index.ts';
+import { defineReportCommand } from '../command.ts';
 import { columns } from '../layout.ts';
 import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
 
 /** `muster models`: exit code 1 if the main agent would have no model. */
-export const modelsCommand = defineCommand({
+export const modelsCommand = defineReportCommand({
   words: 'models',
   summary: 'the configured providers and the model of each tier',
   operands: [],
@@ -15,11 +13,10 @@ export const modelsCommand = defineCommand({
   parse: ({ flags }) => ({ json: flags.has('json'), ...configOptions(flags) }),
   run: async (options, context) => {
     const { loadConfiguration } = await import('../configuration.ts');
-    const { reportModels } = await import('../../../api/setup/models-report.ts');
     const loaded = await loadConfiguration(options, context);
     const report = await reportModels(loaded, context.environment);
-    context.out(options.json ? `${toPrintableJson(report, 2)}\n` : asText(report));
-    return report.choices.some(({ wish, model }) => wish === 'main' && model === null) ? 1 : 0;
+    const isMissing = report.choices.some(({ wish, model }) => wish === 'main' && model === null);
+    return { json: report, text: asText(report), code: isMissing ? 1 : 0 };
   },
 });
 
@@ -43,5 +40,5 @@ function asText({ providers, choices, problems }: ModelsReport): string {
     ]),
   );
   const reported = problems.length === 0 ? '' : `\n${problems.join('\n')}\n`;
-  return sanitizeForTerminal(`${found}\n${chosen}${reported}`, 'exact');
+  return `${found}\n${chosen}${reported}`;
 }

@@ -2,12 +2,13 @@ import { UsageError } from '../../../base/errors.ts';
 import { defineCommand, type CommandArguments } from '../command.ts';
 import type { FlagReader } from '../flag-reader.ts';
 import type { FlagName } from '../flags.ts';
-import { SESSION_FLAGS, sessionOptions } from '../run-options.ts';
 import {
-  type TemplateRunOptions,
+  SESSION_FLAGS,
+  sessionOptions,
   TEMPLATE_FORMATS,
   type TemplateAction,
-} from './templates/run-options.ts';
+  type TemplateRunOptions,
+} from '../run-options.ts';
 
 /** `muster run`. The exit code is that of the run, as for `muster -p`. */
 export const runCommand = defineCommand<TemplateRunOptions>({
@@ -56,10 +57,10 @@ export const runCommand = defineCommand<TemplateRunOptions>({
     force: args.flags.has('force'),
     ...sessionOptions(args.flags),
   }),
-  run: async (options) => {
+  run: async (options, context) => {
     const { listTemplates, runTemplate } = await import('./templates/run-template.ts');
     const { action } = options;
-    return action.kind === 'list' ? listTemplates(options) : runTemplate(options, action);
+    return action.kind === 'list' ? listTemplates(options, context) : runTemplate(options, action);
   },
 });
 

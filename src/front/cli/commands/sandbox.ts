@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
+import { confineProgram, openConfiguredSandbox, workspaceRoots } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
-import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import type { ConfinedCommand } from '../../../sys/sandbox/sandbox.ts';
 import { defineCommand, type CommandContext } from '../command.ts';
 import type { DataOptions } from '../run-options.ts';
@@ -49,17 +49,9 @@ export const sandboxCommand = defineCommand<SandboxOptions>({
  * then nothing is run. Throws UsageError.
  */
 async function runInSandbox(options: SandboxOptions, context: CommandContext): Promise<number> {
-  const [
-    { loadConfig },
-    { dataDirectory: dataDir },
-    { confineProgram: confinementOf, openConfiguredSandbox: sandboxOf },
-    { workspaceRoots },
-    inputs,
-  ] = await Promise.all([
+  const [{ loadConfig }, { dataDirectory }, inputs] = await Promise.all([
     import('../../../config/load.ts'),
     import('../../../config/paths.ts'),
-    import('../../../api/setup/sandbox.ts'),
-    import('../../../api/setup/workspace.ts'),
     import('../configuration.ts'),
   ]);
   const { buildCommandEnvironment } = await import('../../../sys/processes/command-environment.ts');
@@ -72,14 +64,13 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
   const { kind, caches, network, env: variables } = config.sandbox;
   const place = { environment: context.environment, home: context.home };
   const chosen = options.dataDir === null ? {} : { dataDir: options.dataDir };
-  const data = dataDir(place, { cwd: context.cwd, ...chosen });
-  const sandbox = sandboxOf({ ...place, kind, caches, roots, dataDir: data, keepsRecords: true });
+  const dataDir = dataDirectory(place, { cwd: context.cwd, ...chosen });
+  const settings = { ...place, kind, caches, roots, dataDir, keepsRecords: true };
+  const sandbox = await openConfiguredSandbox(settings);
   const state = await sandbox.state();
   if (!state.on) {
-    context.err(
-      `muster: no sandbox, so nothing was run: ${sanitizeForTerminal(state.because, 'exact')}\n`,
-    );
-    context.err(`muster: to get one: ${sanitizeForTerminal(state.hint, 'exact')}\n`);
+    context.err(`muster: no sandbox, so nothing was run: ${state.because}\n`);
+    context.err(`muster: to get one: ${state.hint}\n`);
     return 1;
   }
   const access = options.readOnly ? 'read-only' : 'workspace';
@@ -92,7 +83,7 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
     argv: options.argv,
     cwd,
     env,
-    confinement: confinementOf(options.argv, {
+    confinement: await confineProgram(options.argv, {
       access,
       roots,
       network: network || options.network,
@@ -107,15 +98,11 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
         entry.keptAt === null
           ? `${entry.path} could not be removed: ${entry.problem}`
           : `${entry.path} was moved to ${entry.keptAt}`;
-      context.err(
-        `muster: a command may not make protected files: ${sanitizeForTerminal(outcome, 'exact')}\n`,
-      );
+      context.err(`muster: a command may not make protected files: ${outcome}\n`);
     }
     return code;
   } catch (thrown) {
-    context.err(
-      `muster: the sandbox failed: ${sanitizeForTerminal(errorMessage(thrown), 'exact')}\n`,
-    );
+    context.err(`muster: the sandbox failed: ${errorMessage(thrown)}\n`);
     return 1;
   } finally {
     confined.release();

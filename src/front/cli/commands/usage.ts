@@ -1,4 +1,4 @@
-import type { UsageReport, UsageRow, UsageSum } from '../../../api/index.ts';
+import { USAGE_KEYS, type UsageReport, type UsageRow, type UsageSum } from '../../../api/index.ts';
 import { plural, truncate } from '../../../base/text.ts';
 import {
   addUsageTotals,
@@ -9,12 +9,9 @@ import {
 import { costText, countText } from '../../../report/cost-text.ts';
 import { printProse, printJsonDocument } from './tasks/print.ts';
 import { UsageError } from '../../../base/errors.ts';
-import { defineCommand } from '../command.ts';
 import { columns } from '../layout.ts';
-import { outputOptions } from '../run-options.ts';
 import { TASK_VALUES } from '../completion-values.ts';
-import { withTasks } from './tasks/with-tasks.ts';
-import { USAGE_KEYS } from '../../../api/tasks/usage-keys.ts';
+import { defineTasksCommand } from './tasks/with-tasks.ts';
 import { quoteValue } from '../../../config/message-text.ts';
 
 /** As many as fit into a few screens; `--all` shows the rest. */
@@ -30,27 +27,24 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 type Since = { readonly day: string } | { readonly days: number };
 
 /** `muster usage`. JSON: all rows. */
-export const usageCommand = defineCommand({
+export const usageCommand = defineTasksCommand({
   words: 'usage',
   summary: 'tokens and cost: of all tasks, or of one with all below it',
   operands: [{ name: '[TASK]', completes: TASK_VALUES }],
-  flags: ['by', 'since', 'all', 'json', 'data-dir'],
+  flags: ['by', 'since', 'all'],
   examples: ['muster usage', 'muster usage --by day --since 7d', 'muster usage 4f2k9x --by task'],
   parse: ({ operands: [task = null], flags }) => ({
     task,
     by: flags.choice('by', USAGE_KEYS, 'model'),
     since: parseSince(flags.text('since')),
     all: flags.has('all'),
-    ...outputOptions(flags),
   }),
-  run: ({ all, by, since, task, ...options }) =>
-    withTasks(options, async (tasks) => {
-      const first = since === null ? null : firstDay(since, Date.now());
-      const report = await tasks.usage({ by, since: first, task });
-      if (options.json) printJsonDocument(reportJson(report));
-      else printReport(report, all ? null : MOST_ROWS);
-      return 0;
-    }),
+  run: async (tasks, { all, by, since, task, json }) => {
+    const first = since === null ? null : firstDay(since, Date.now());
+    const report = await tasks.usage({ by, since: first, task });
+    if (json) printJsonDocument(reportJson(report));
+    else printReport(report, all ? null : MOST_ROWS);
+  },
 });
 
 function parseSince(text: string | null): Since | null {

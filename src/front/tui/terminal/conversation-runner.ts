@@ -1,8 +1,7 @@
-import type { EventListener, Muster, ResumeRequest, Run } from '../../../api/index.ts';
+import type { EventListener, Muster, ResumeRequest, Run, QuotedItems } from '../../../api/index.ts';
 import type { UiMessage } from '../update/message.ts';
 import { errorMessage, MusterError } from '../../../base/errors.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
-import type { QuotedItems } from '../../../api/session/contract.ts';
 
 /** A message and what was attached to it. */
 interface OutgoingMessage {

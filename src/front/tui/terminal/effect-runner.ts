@@ -22,8 +22,7 @@ import {
 import type { MessageSender, Recipient } from './message-sender.ts';
 import type { PastedImages } from './pasted-images.ts';
 import type { ShellCommands } from './shell-commands.ts';
-import { contextLines } from '../../../api/tasks/context-lines.ts';
-import type { QuotedItems } from '../../../api/session/contract.ts';
+import { contextLines, type QuotedItems } from '../../../api/index.ts';
 
 /** The part of the screen that effects use, or of the lines that take its place, which have no editor. */
 export interface Surface {

@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../../../api/index.ts';
+import { readTree, type TaskEvent } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { LastPrompt } from '../model/app-state.ts';
@@ -102,7 +102,6 @@ export async function readEarlierTasks(
   dispatch: (message: UiMessage) => void,
 ): Promise<void> {
   try {
-    const { readTree } = await import('../../../api/tasks/read-tree.ts');
     const passedOver = await readTree(store, root, {
       most: MAX_EARLIER_TASKS,
       found: (task) => {

@@ -1,9 +1,8 @@
-import type { Muster } from '../../../api/index.ts';
+import type { Muster, QuotedItems } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import type { UiMessage } from '../update/message.ts';
 import type { PastedImages } from './pasted-images.ts';
 import type { ShellCommands } from './shell-commands.ts';
-import type { QuotedItems } from '../../../api/session/contract.ts';
 
 interface SenderOptions {
   readonly library: Pick<Muster, 'enclose'>;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { UiMessage } from '../update/message.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { toAbsolutePath } from '../../../sys/files/paths.ts';
-import type { ShownImage, ImageDescription } from '../../../api/session/contract.ts';
+import type { ShownImage, ImageDescription } from '../../../api/index.ts';
 import { readEnvironment } from '../../../sys/env.ts';
 import { spawnProcessGroup } from '../../../sys/processes/process-group.ts';
 

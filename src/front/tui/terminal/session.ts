@@ -12,7 +12,7 @@ import { MessageSender } from './message-sender.ts';
 import type { AttentionMethod } from './notification.ts';
 import { PastedImages } from './pasted-images.ts';
 import { ShellCommands } from './shell-commands.ts';
-import type { CommandOutput } from '../../../api/session/contract.ts';
+import type { CommandOutput } from '../../../api/index.ts';
 
 export interface SessionOptions {
   readonly library: UiLibrary;

@@ -1,6 +1,6 @@
 import { plural, formatDuration } from '../../../base/text.ts';
 import type { UiMessage } from '../update/message.ts';
-import type { CommandOutput } from '../../../api/session/contract.ts';
+import type { CommandOutput } from '../../../api/index.ts';
 import { isAbsolute } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { errorMessage } from '../../../base/errors.ts';

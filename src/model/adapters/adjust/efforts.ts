@@ -1,5 +1,4 @@
-import type { Effort } from '../../../protocol/agent.ts';
-import type { ModelFailure, ModelRequest } from '../../../protocol/model.ts';
+import type { ModelFailure, ModelRequest, Effort } from '../../../protocol/model.ts';
 
 /** The nearest of the three levels (low, medium, high) that nearly every server with levels knows. */
 const NEAREST_COMMON_LEVEL: Readonly<Record<Effort, Effort>> = {

@@ -4,7 +4,7 @@ import {
   isPlainWord,
 } from '../../../../src/front/cli/commands/completion/candidates.ts';
 import { offerText } from '../../../../src/front/cli/commands/completion/shells.ts';
-import { typedWords, unquoted } from '../../../../src/front/cli/commands/completion/typed-words.ts';
+import { typedWords, unquoted } from '../../../../src/front/cli/commands/completion/shells.ts';
 import { commandFlags } from '../../../../src/front/cli/command.ts';
 import { CLI_COMMANDS } from '../../../../src/front/cli/commands.ts';
 import { promptCommand } from '../../../../src/front/cli/commands/prompt.ts';

@@ -43,7 +43,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     ripgrep: () => Promise.resolve(process.execPath),
     agents: () => Promise.resolve({ loaded: 6, problems: [], skipped: [] }),
     repairs: () => Promise.resolve(new Map()),
-    sandbox: () => ({ state: () => Promise.resolve({ on: true, kind: 'bwrap' }) }),
+    sandbox: () => Promise.resolve({ on: true, kind: 'bwrap' }),
   };
   return { context, probes, written };
 }
@@ -144,12 +144,12 @@ describe('doctor', () => {
     const bin = join(place.root, 'bin');
     makeProgram(bin, 'git');
     makeProgram(bin, 'bwrap');
-    const { context, probes, written } = makeContext(place, {
+    const { context, probes } = makeContext(place, {
       ANTHROPIC_API_KEY: SECRET,
       PATH: bin,
     });
-    expect(await checkMachine({ ...PLAIN, json: true }, context, probes)).toBe(0);
-    const shown = JSON.parse(written.out);
+    const { code, json: shown, text } = await checkMachine(PLAIN, context, probes);
+    expect(code).toBe(0);
     expect(shown.ok).toBe(true);
     expect(
       shown.checks.map(
@@ -166,7 +166,7 @@ describe('doctor', () => {
       'ok git',
       'ok sandbox',
     ]);
-    expect(written.out).not.toContain(SECRET);
+    expect(`${text}${JSON.stringify(shown)}`).not.toContain(SECRET);
   });
 
   it('accepts that the user declares the machine to be the sandbox', () => {
@@ -182,16 +182,17 @@ describe('doctor', () => {
 
   it('reports all problems at once, and how to fix them', async () => {
     const place = makePlace({ user: '[budget]\ntree_tokens = -1\n[models]\nfst = "x"\n' });
-    const { context, probes, written } = makeContext(place, {
+    const { context, probes } = makeContext(place, {
       ANTHROPIC_API_KEY: SECRET,
       PATH: 'relative',
     });
     const flags = [{ key: 'models.default', flag: '--model', text: 'openai/x' }] as const;
-    const code = await checkMachine({ ...PLAIN, flags }, context, {
+    const { code, text } = await checkMachine({ ...PLAIN, flags }, context, {
       ...probes,
       nodeVersion: '20.0.0',
       ripgrep: () => Promise.reject(new Error('no binary')),
-      sandbox: () => createUnavailableSandbox('bwrap is not installed', 'apt install bubblewrap'),
+      sandbox: () =>
+        createUnavailableSandbox('bwrap is not installed', 'apt install bubblewrap').state(),
       agents: () =>
         Promise.resolve({
           loaded: 6,
@@ -200,7 +201,7 @@ describe('doctor', () => {
         }),
     });
     expect(code).toBe(1);
-    const lines = written.out.split('\n').map((line) => line.replace(/ {2,}/g, ' '));
+    const lines = text.split('\n').map((line) => line.replace(/ {2,}/g, ' '));
     expect(lines).toEqual([
       'fail node 20.0.0 is too old → install Node 22.19 or newer',
       `ok config user file ${place.userFile}`,
@@ -223,12 +224,12 @@ describe('doctor', () => {
 });
 
 it('does not check the agents if the configuration is wrong', async () => {
-  const { context, probes, written } = makeContext(makePlace(), { ANTHROPIC_API_KEY: SECRET });
-  await checkMachine(PLAIN, context, {
+  const { context, probes } = makeContext(makePlace(), { ANTHROPIC_API_KEY: SECRET });
+  const { text } = await checkMachine(PLAIN, context, {
     ...probes,
     agents: () => Promise.reject(new UsageError('config.toml:1: unknown section')),
   });
-  expect(written.out).toMatch(/^warn +agents +not looked at, because the configuration is wrong$/m);
+  expect(text).toMatch(/^warn +agents +not looked at, because the configuration is wrong$/m);
 });
 
 describe('the data directory', () => {

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { createAdapter, type WireModelPort } from '../../../../src/model/adapters/adapter.ts';
-import { EFFORTS, type Effort } from '../../../../src/protocol/agent.ts';
 import { userMessage } from '../../../../src/protocol/message.ts';
-import type { ModelPart, ModelRequest } from '../../../../src/protocol/model.ts';
+import {
+  type ModelPart,
+  type ModelRequest,
+  type Effort,
+  EFFORTS,
+} from '../../../../src/protocol/model.ts';
 import {
   adapterDeps,
   answerWith,

@@ -1,24 +1,17 @@
-import type { AgentsCheckReport } from '../../../../api/agents/check-agents.ts';
+import { checkAgents, resolveAgentFiles, type AgentsCheckReport } from '../../../../api/index.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
-import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { plural } from '../../../../base/text.ts';
-import { defineCommand, type CommandContext } from '../../command.ts';
+import { defineReportCommand, type CommandContext } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import { pathGroup, shownPath } from './format.ts';
-import {
-  resolveAgentFiles,
-  agentsLocation,
-  agentsOptions,
-  directoryOption,
-  TRUST_DATA_DIR,
-} from './location.ts';
+import { agentsLocation, agentsOptions, directoryOption, TRUST_DATA_DIR } from './location.ts';
 
 const WIDEST = 'warning'.length;
 
 type Finding = AgentsCheckReport['findings'][number];
 
 /** `muster agents check`: exit code 1 for an error; with `--strict` for a warning, too. */
-export const agentsCheckCommand = defineCommand({
+export const agentsCheckCommand = defineReportCommand({
   words: 'agents check',
   summary: 'what is wrong, or worth knowing, with agents and their files',
   operands: [{ name: '[NAME|FILE…]', completes: { found: 'agents', paths: 'files' } }],
@@ -36,18 +29,16 @@ export const agentsCheckCommand = defineCommand({
     dir: flags.text('dir'),
   }),
   run: async (options, context) => {
-    const { checkAgents } = await import('../../../../api/agents/check-agents.ts');
-    const { json, strict } = options;
+    const { strict } = options;
     const report = await checkAgents({
       ...agentsLocation(options, context),
       ...directoryOption(options.dir, context),
-      names: await resolveAgentFiles(options.names, context),
+      names: await resolveAgentFiles(options.names, context.cwd),
     });
     const ok = !report.findings.some(
       ({ severity }) => severity === 'error' || (strict && severity === 'warning'),
     );
-    context.out(json ? `${toPrintableJson({ ok, ...report }, 2)}\n` : asText(report, context));
-    return ok ? 0 : 1;
+    return { json: { ok, ...report }, text: asText(report, context), code: ok ? 0 : 1 };
   },
 });
 

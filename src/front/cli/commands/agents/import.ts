@@ -1,13 +1,11 @@
-import type { ImportedAgent } from '../../../../api/agents/import-agents.ts';
+import { importAgents, resolveAgentFiles, type ImportedAgent } from '../../../../api/index.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
-import { toPrintableJson } from '../../../../base/printable-json.ts';
-import { defineCommand, type CommandContext } from '../../command.ts';
+import { defineReportCommand, type CommandContext } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import { FILES } from '../../completion-values.ts';
 import { shownPath } from './format.ts';
 import {
   AGENT_DIRECTORIES,
-  resolveAgentFiles,
   agentsLocation,
   agentsOptions,
   directoryOption,
@@ -18,7 +16,7 @@ import {
 } from './location.ts';
 
 /** `muster agents import`: reports what was written, and what was left out. */
-export const agentsImportCommand = defineCommand({
+export const agentsImportCommand = defineReportCommand({
   words: 'agents import',
   summary: "write agents of another product's files in Muster's own format",
   operands: [{ name: '[FILE|NAME…]', completes: FILES }],
@@ -36,18 +34,16 @@ export const agentsImportCommand = defineCommand({
     ...targetOptions(flags),
   }),
   run: async (options, context) => {
-    const { importAgents } = await import('../../../../api/agents/import-agents.ts');
-    const { to, name, force, json } = options;
+    const { to, name, force } = options;
     const imported = await importAgents({
       ...agentsLocation(options, context),
       ...directoryOption(options.dir, context),
-      names: await resolveAgentFiles(options.names, context),
+      names: await resolveAgentFiles(options.names, context.cwd),
       to,
       name,
       force,
     });
-    context.out(json ? `${toPrintableJson({ imported }, 2)}\n` : asText(imported, context));
-    return 0;
+    return { json: { imported }, text: asText(imported, context) };
   },
 });
 

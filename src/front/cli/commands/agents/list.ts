@@ -1,8 +1,7 @@
-import type { listAgentsIn } from '../../../../api/index.ts';
-import { toPrintableJson } from '../../../../base/printable-json.ts';
+import { listAgentsBelow, listAgentsIn } from '../../../../api/index.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { collapseWhitespace, plural } from '../../../../base/text.ts';
-import { defineCommand } from '../../command.ts';
+import { defineReportCommand } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import { cutLine, pathGroup, shownMode, shownOrigin, shownPath, shownTools } from './format.ts';
 import { agentsLocation, agentsOptions, directoryOption, TRUST_DATA_DIR } from './location.ts';
@@ -16,7 +15,7 @@ const SHOWN_DESCRIPTION = 76;
 const WIDEST_NAME = 24;
 
 /** `muster agents list` */
-export const agentsListCommand = defineCommand({
+export const agentsListCommand = defineReportCommand({
   words: 'agents list',
   summary: 'which agents there are, where each comes from and what it may do',
   operands: [],
@@ -35,21 +34,16 @@ export const agentsListCommand = defineCommand({
     dir: flags.text('dir'),
   }),
   run: async (options, context) => {
-    const { listAgentsBelow, listAgentsIn } = await import('../../../../api/index.ts');
-    const { json, verbose } = options;
+    const { verbose } = options;
     const { dir } = directoryOption(options.dir, context);
     const listings =
       dir === undefined
         ? await listAgentsIn(agentsLocation(options, context))
         : await listAgentsBelow(dir);
-    if (json) {
-      context.out(`${toPrintableJson(listings, 2)}\n`);
-      return 0;
-    }
     const from = { cwd: dir ?? context.cwd, home: context.home, byPath: dir !== undefined };
-    context.out(verbose ? longList(listings, from) : shortList(listings, from));
-    context.out(skippedLines(listings, from) + summaryLine(listings, { verbose }));
-    return 0;
+    const list = verbose ? longList(listings, from) : shortList(listings, from);
+    const text = list + skippedLines(listings, from) + summaryLine(listings, { verbose });
+    return { json: listings, text };
   },
 });
 

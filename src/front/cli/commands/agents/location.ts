@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
-import type { AgentsLocation } from '../../../../api/agents/load-agents.ts';
+import type { AgentsLocation } from '../../../../api/index.ts';
 import type { AgentScope } from '../../../../protocol/agent.ts';
-import { toAbsolutePath } from '../../../../sys/files/paths.ts';
 import type { CommandContext } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
 import type { FlagSpec } from '../../flags.ts';
@@ -12,6 +11,7 @@ import {
   type ProjectOptions,
 } from '../../run-options.ts';
 import { shownPath } from './format.ts';
+import { dropMissing } from '../../../../base/drop-missing.ts';
 
 /** These commands use the data directory only to find out which files are trusted. */
 export const TRUST_DATA_DIR: Partial<FlagSpec> = { help: 'where the trusted files are recorded' };
@@ -38,17 +38,8 @@ export function agentsLocation(
     trustProject,
     environment: context.environment,
     onNotice: (line) => context.err(`muster: ${line}\n`),
-    ...(dataDir === null ? {} : { dataDir: resolve(context.cwd, dataDir) }),
+    ...dropMissing({ dataDir: dataDir === null ? null : resolve(context.cwd, dataDir) }),
   };
-}
-
-/** Makes the paths of files among these operands absolute; the other operands are names. */
-export async function resolveAgentFiles(
-  operands: readonly string[],
-  { cwd }: CommandContext,
-): Promise<readonly string[]> {
-  const { isAgentFile } = await import('../../../../api/agents/choose-agents.ts');
-  return operands.map((each) => (isAgentFile(each) ? toAbsolutePath(each, cwd) : each));
 }
 
 /** Returns the directory of `--dir` as an absolute path. */

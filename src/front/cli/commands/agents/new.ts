@@ -1,11 +1,14 @@
 import { resolve } from 'node:path';
-import type { NewAgent } from '../../../../api/agents/create-agent.ts';
-import { EXAMPLE_AGENTS } from '../../../../api/agents/examples.ts';
+import {
+  createAgent,
+  readPromptFile,
+  EXAMPLE_AGENTS,
+  type NewAgent,
+} from '../../../../api/index.ts';
 import { UsageError } from '../../../../base/errors.ts';
-import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { TIERS } from '../../../../protocol/model.ts';
-import { defineCommand, type CommandArguments, type CommandContext } from '../../command.ts';
+import { defineReportCommand, type CommandArguments, type CommandContext } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import type { Questions } from '../../terminal.ts';
 import { MODEL_VALUES } from '../../completion-values.ts';
@@ -23,7 +26,7 @@ import {
 type NewAgentOptions = ReturnType<typeof parseNewAgent>;
 
 /** `muster agents new`: writes a file that passes `muster agents check`. */
-export const agentsNewCommand = defineCommand({
+export const agentsNewCommand = defineReportCommand({
   words: 'agents new',
   summary: 'write a new agent; what no flag says is asked at the terminal',
   operands: [{ name: '[NAME]' }],
@@ -64,21 +67,15 @@ export const agentsNewCommand = defineCommand({
   ],
   parse: parseNewAgent,
   run: async (options, context) => {
-    const { createAgent } = await import('../../../../api/agents/create-agent.ts');
-    const { to, force, json } = options;
+    const { to, force } = options;
     const wish = await requestedAgent(options, context);
     const created = await createAgent({ ...agentsLocation(options, context), wish, to, force });
-    if (json) {
-      context.out(`${toPrintableJson(created, 2)}\n`);
-      return 0;
-    }
     const lines = [
       `${sanitizeLine(created.name)}: ${shownPath(created.path, context.cwd, context.home)}`,
       ...created.findings.map(({ message }) => `  ! ${sanitizeLine(message)}`),
       ...nextSteps([created], context),
     ];
-    context.out(lines.map((line) => `${line}\n`).join(''));
-    return 0;
+    return { json: created, text: lines.map((line) => `${line}\n`).join('') };
   },
 });
 
@@ -107,7 +104,6 @@ async function requestedAgent(
   { cwd, questions: start }: CommandContext,
 ): Promise<NewAgent> {
   const { description, tools, model, mode, from, promptFile } = options;
-  const { readPromptFile } = await import('../../../../api/agents/create-agent.ts');
   const prompt =
     promptFile === null ? options.prompt : await readPromptFile(resolve(cwd, promptFile));
   const given = { name: options.name, description, tools, model, mode, prompt, from };

@@ -1,8 +1,6 @@
-import type { AgentDetails } from '../../../../api/agents/list-agents.ts';
-import { sanitizeLine } from '../../../../base/terminal-text.ts';
-import { toPrintableJson } from '../../../../base/printable-json.ts';
+import { showAgent, type AgentDetails } from '../../../../api/index.ts';
 import { plural } from '../../../../base/text.ts';
-import { defineCommand, type CommandContext } from '../../command.ts';
+import { defineReportCommand, type CommandContext } from '../../command.ts';
 import { factLines, type Fact } from '../../layout.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import { AGENT_VALUES } from '../../completion-values.ts';
@@ -10,22 +8,17 @@ import { shownMode, shownOrigin, shownPath, shownTools } from './format.ts';
 import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 
 /** `muster agents show` */
-export const agentsShowCommand = defineCommand({
+export const agentsShowCommand = defineReportCommand({
   words: 'agents show',
   summary: 'one agent with all that its file says, its prompt too',
   operands: [{ name: 'NAME', completes: AGENT_VALUES }],
   flags: ['json', ...PROJECT_FLAGS, 'data-dir'],
   flagDetails: { 'data-dir': TRUST_DATA_DIR },
   examples: ['muster agents show Explore'],
-  parse: ({ operands: [name = ''], flags }) => ({
-    ...agentsOptions(flags),
-    name,
-  }),
+  parse: ({ operands: [name = ''], flags }) => ({ ...agentsOptions(flags), name }),
   run: async (options, context) => {
-    const { showAgent } = await import('../../../../api/agents/list-agents.ts');
     const agent = await showAgent(options.name, agentsLocation(options, context));
-    context.out(options.json ? `${toPrintableJson(agent, 2)}\n` : asText(agent, context));
-    return 0;
+    return { json: agent, text: asText(agent, context) };
   },
 });
 
@@ -44,52 +37,48 @@ function section(title: string, text: string): string {
 }
 
 function factsOf(agent: AgentDetails, { cwd, home }: CommandContext): readonly Fact[] {
-  const { origin, limits, problems, inactive, shadows, unusable } = agent;
+  const { origin, limits, problems, inactive, shadows, delegatesTo } = agent;
   const path = (each: string): string => shownPath(each, cwd, home);
   return [
-    ['name', sanitizeLine(agent.name)],
-    ...listFact('aliases', agent.aliases),
+    ['name', agent.name],
+    ['aliases', inOne(agent.aliases)],
     ['file', `${path(origin.path)} (${shownOrigin(origin)})`],
-    ...shadows.map((each): Fact => ['in place of', path(each)]),
-    ...(unusable === undefined ? [] : [['unusable', sanitizeLine(unusable)] as const]),
+    ['in place of', shadows.map(path)],
+    ['unusable', agent.unusable],
     ['tools', shownTools(agent)],
-    ...listFact('never', agent.disallowedTools),
-    ...(agent.delegatesTo === undefined
-      ? []
-      : [['delegates to', sanitizeLine(agent.delegatesTo.join(', ')) || 'nobody'] as const]),
-    ['model', sanitizeLine(agent.model ?? 'inherit')],
-    ...(agent.effort === undefined ? [] : [['effort', agent.effort] as const]),
+    ['never', inOne(agent.disallowedTools)],
+    ['delegates to', delegatesTo === undefined ? null : delegatesTo.join(', ') || 'nobody'],
+    ['model', agent.model ?? 'inherit'],
+    ['effort', agent.effort],
     ['mode', shownMode(agent)],
-    ...(agent.refusesQuestions === true ? [['asks', 'nothing of anybody'] as const] : []),
-    ...listFact('asks about', agent.rules?.ask ?? []),
-    ...listFact('denies', agent.rules?.deny ?? []),
-    ...(agent.unlisted === true ? [['chosen', 'by people alone'] as const] : []),
-    ...limitFacts(limits),
-    ...(agent.background === true ? [['background', 'unless a call says otherwise'] as const] : []),
-    ...(agent.outputSchema === undefined
-      ? []
-      : [['answers', 'JSON, valid against its output schema'] as const]),
-    ...listFact('skills', agent.skills ?? []),
-    ...listFact('notes', agent.memory === undefined ? [] : [agent.memory]),
-    ...listFact('color', agent.color === undefined ? [] : [agent.color]),
-    ...listFact(
-      'not used',
-      inactive.map(({ field }) => field),
-    ),
-    ...problems.map(({ line, message }): Fact => [
+    ['asks', agent.refusesQuestions === true ? 'nothing of anybody' : null],
+    ['asks about', inOne(agent.rules?.ask)],
+    ['denies', inOne(agent.rules?.deny)],
+    ['chosen', agent.unlisted === true ? 'by people alone' : null],
+    ['limits', inOne(limitTexts(limits))],
+    ['background', agent.background === true ? 'unless a call says otherwise' : null],
+    ['answers', agent.outputSchema === undefined ? null : 'JSON, valid against its output schema'],
+    ['skills', inOne(agent.skills)],
+    ['notes', agent.memory],
+    ['color', agent.color],
+    ['not used', inOne(inactive.map(({ field }) => field))],
+    [
       'warning',
-      `${line === undefined ? '' : `line ${line}: `}${sanitizeLine(message)}`,
-    ]),
+      problems.map(({ line, message }) =>
+        line === undefined ? message : `line ${line}: ${message}`,
+      ),
+    ],
   ];
 }
 
-function listFact(name: string, words: readonly string[]): readonly Fact[] {
-  return words.length === 0 ? [] : [[name, sanitizeLine(words.join(', '))]];
+/** Joins texts to one value; null if there are none. */
+function inOne(texts: readonly string[] = []): string | null {
+  return texts.length === 0 ? null : texts.join(', ');
 }
 
-function limitFacts(limits: AgentDetails['limits']): readonly Fact[] {
+function limitTexts(limits: AgentDetails['limits']): readonly string[] {
   const { maxTurns, maxTokens, maxCostUsd, maxToolBytes, wallSeconds, resultMaxTokens } = limits;
-  const words = [
+  return [
     ...(maxTurns === undefined ? [] : [plural(maxTurns, 'turn')]),
     ...(maxTokens === undefined ? [] : [plural(maxTokens, 'token')]),
     ...(maxCostUsd === undefined ? [] : [`${maxCostUsd} USD`]),
@@ -97,5 +86,4 @@ function limitFacts(limits: AgentDetails['limits']): readonly Fact[] {
     ...(wallSeconds === undefined ? [] : [plural(wallSeconds, 'second')]),
     ...(resultMaxTokens === undefined ? [] : [`${plural(resultMaxTokens, 'token')} of its answer`]),
   ];
-  return listFact('limits', words);
 }

@@ -1,7 +1,10 @@
-import { listAgentsIn, type TaskSummary } from '../../../../api/index.ts';
-import { loadAgents } from '../../../../api/agents/load-agents.ts';
-import { openTasks } from '../../../../api/tasks/tasks.ts';
-import { listTemplatesIn } from '../../../../api/templates/list-templates.ts';
+import {
+  listAgentsIn,
+  loadAgents,
+  openTasks,
+  listTemplatesIn,
+  type TaskSummary,
+} from '../../../../api/index.ts';
 import { grantableModes } from '../../../../trust/mode-grants.ts';
 import { isTaskAtWork, taskLabel } from '../tasks/rows.ts';
 import type { FoundSource } from '../../completion-values.ts';
@@ -27,13 +30,13 @@ export async function foundValues(
 ): Promise<readonly Candidate[]> {
   switch (source) {
     case 'tasks':
-      return tasks(place, () => true);
+      return taskIds(place, () => true);
     case 'tasks at work':
-      return tasks(place, isTaskAtWork);
+      return taskIds(place, isTaskAtWork);
     case 'ended tasks':
-      return tasks(place, ({ ended }) => ended !== null);
+      return taskIds(place, ({ ended }) => ended !== null);
     case 'runs of templates':
-      return tasks(place, (task) => task.source === 'template' && task.parent === null);
+      return taskIds(place, (task) => task.source === 'template' && task.parent === null);
     case 'open questions':
       return questions(place);
     case 'agents':
@@ -50,29 +53,30 @@ export async function foundValues(
 }
 
 async function tasks(
-  place: CompletionPlace,
+  { dataDir }: CompletionPlace,
   fits: (task: TaskSummary) => boolean,
-): Promise<readonly Candidate[]> {
-  const listed = await listedTasks(place);
-  return listed
-    .filter(fits)
-    .map((task) => ({ text: task.id, about: `${task.status}  ${taskLabel(task)}` }));
-}
-
-async function questions(place: CompletionPlace): Promise<readonly Candidate[]> {
-  const listed = await listedTasks(place);
-  return listed.flatMap((task) =>
-    (task.questions ?? []).map(({ id }) => ({ text: id, about: taskLabel(task) })),
-  );
-}
-
-async function listedTasks({ dataDir }: CompletionPlace): Promise<readonly TaskSummary[]> {
-  const tasksHere = openTasks(dataDir === undefined ? {} : { dataDir });
+): Promise<readonly TaskSummary[]> {
+  const tasksHere = await openTasks(dataDir === undefined ? {} : { dataDir });
   try {
-    return tasksHere.list();
+    return tasksHere.list().filter(fits);
   } finally {
     await tasksHere.close();
   }
+}
+
+async function taskIds(
+  place: CompletionPlace,
+  fits: (task: TaskSummary) => boolean,
+): Promise<readonly Candidate[]> {
+  const listed = await tasks(place, fits);
+  return listed.map((task) => ({ text: task.id, about: `${task.status}  ${taskLabel(task)}` }));
+}
+
+async function questions(place: CompletionPlace): Promise<readonly Candidate[]> {
+  const asking = await tasks(place, ({ questions }) => questions !== undefined);
+  return asking.flatMap((task) =>
+    (task.questions ?? []).map(({ id }) => ({ text: id, about: taskLabel(task) })),
+  );
 }
 
 async function agents(place: CompletionPlace): Promise<readonly Candidate[]> {

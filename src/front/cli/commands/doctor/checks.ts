@@ -1,13 +1,18 @@
 import { resolve } from 'node:path';
-import { listAgentsIn } from '../../../../api/index.ts';
+import {
+  listAgentsIn,
+  recentRepairs,
+  type SandboxState,
+  reportModels,
+  openConfiguredSandbox,
+  type ModelsReport,
+  type SandboxOptions,
+  type AgentsLocation,
+} from '../../../../api/index.ts';
 import { MusterError } from '../../../../base/errors.ts';
-import { toPrintableJson } from '../../../../base/printable-json.ts';
-import { sanitizeForTerminal } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
-import type { AgentProblem } from '../../../../protocol/agent.ts';
 import { REPAIRS } from '../../../../protocol/repair.ts';
-import type { Sandbox } from '../../../../sys/sandbox/sandbox.ts';
-import type { CommandContext } from '../../command.ts';
+import type { CommandContext, Report } from '../../command.ts';
 import { configInputs } from '../../configuration.ts';
 import { columns } from '../../layout.ts';
 import type { ConfigOptions } from '../../run-options.ts';
@@ -24,11 +29,9 @@ import {
 } from './machine-checks.ts';
 import type { ConfigFile } from '../../../../config/files.ts';
 import { readConfig, type ConfigReading } from '../../../../config/load.ts';
-import { reportModels, type ModelsReport } from '../../../../api/setup/models-report.ts';
 import { dataDirectory } from '../../../../config/paths.ts';
 import { describeConfigProblem } from '../../../../config/setting.ts';
 import type { RepairsByModel } from '../../../../report/repairs.ts';
-import { openConfiguredSandbox, type SandboxOptions } from '../../../../api/setup/sandbox.ts';
 import { untrustedSummary, type UnusedFiles } from '../../../../trust/untrusted-notice.ts';
 
 /** The facts about this process and machine that the checks look at. */
@@ -41,33 +44,21 @@ export interface DoctorProbes {
   readonly ripgrep: () => Promise<string>;
   /** The models that this configuration gives, local servers included. May throw UsageError. */
   readonly models: (loaded: ConfigReading) => Promise<ModelsReport>;
-  readonly agents: (location: AgentsLocation) => Promise<AgentsReport>;
+  readonly agents: (location: DoctorLocation) => Promise<AgentsReport>;
   /** Repairs in the answers of the newest tasks. */
   readonly repairs: (dataDir: string) => Promise<RepairsByModel>;
   /** May leave nothing behind. */
-  readonly sandbox: (location: Omit<SandboxOptions, 'keepsRecords'>) => Pick<Sandbox, 'state'>;
+  readonly sandbox: (location: Omit<SandboxOptions, 'keepsRecords'>) => Promise<SandboxState>;
 }
 
-interface AgentsLocation {
-  /** Absolute. */
-  readonly cwd: string;
-  readonly trustProject: boolean;
-  /** Absolute. */
-  readonly dataDir: string;
-}
+type DoctorLocation = Required<Pick<AgentsLocation, 'cwd' | 'trustProject' | 'dataDir'>>;
 
-/** The result of loading the agent definitions. */
-export interface AgentsReport {
-  /** The number of agents that can be used. */
+/** The number of agents that can be used, and the files that gave none. */
+export interface AgentsReport extends Pick<
+  Awaited<ReturnType<typeof listAgentsIn>>,
+  'problems' | 'skipped'
+> {
   readonly loaded: number;
-  /** Files that could not be loaded. */
-  readonly problems: readonly AgentProblem[];
-  /** Files without an agent. */
-  readonly skipped: readonly {
-    readonly path: string;
-    readonly code: string;
-    readonly reason: string;
-  }[];
 }
 
 /** Returns the probes of this process. */
@@ -77,9 +68,9 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
     uid: process.getuid?.(),
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
     models: (loaded) => reportModels(loaded, environment),
-    repairs: async (data) =>
-      (await import('../../../../api/tasks/recent-repairs.ts')).recentRepairs(data, environment),
-    sandbox: (location) => openConfiguredSandbox({ ...location, keepsRecords: false }),
+    repairs: (data) => recentRepairs(data, environment),
+    sandbox: async (location) =>
+      (await openConfiguredSandbox({ ...location, keepsRecords: false })).state(),
     agents: async (location) => {
       const { agents, problems, skipped } = await listAgentsIn({ ...location, environment });
       const loaded = agents.filter(({ shadowedBy }) => shadowedBy === null).length;
@@ -88,12 +79,12 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
   };
 }
 
-/** Makes all checks and prints them. Returns the exit code: 1 if one fails. */
+/** Makes all checks. The exit code is 1 if one fails. */
 export async function checkMachine(
-  options: ConfigOptions & { readonly json: boolean },
+  options: ConfigOptions,
   context: CommandContext,
   probes: DoctorProbes,
-): Promise<number> {
+): Promise<Report & { readonly json: { ok: boolean; checks: readonly Check[] } }> {
   const checks = await allChecks(options, context, probes);
   const ok = checks.every(({ status }) => status !== 'fail');
   const rows = checks.map(({ status, name, detail, fix }) => [
@@ -101,8 +92,7 @@ export async function checkMachine(
     name,
     fix === null ? detail : `${detail} → ${fix}`,
   ]);
-  context.out(options.json ? `${toPrintableJson({ ok, checks }, 2)}\n` : columns(rows));
-  return ok ? 0 : 1;
+  return { json: { ok, checks }, text: columns(rows), code: ok ? 0 : 1 };
 }
 
 async function allChecks(
@@ -120,7 +110,7 @@ async function allChecks(
   const agents = await loadAgents(location, probes);
   const { kind, caches } = reading.config.sandbox;
   const { environment, home } = context;
-  const sandbox = probes.sandbox({ environment, home, kind, caches, roots: [cwd], dataDir: data });
+  const place = { environment, home, kind, caches, roots: [cwd], dataDir: data };
   return [
     nodeCheck(probes.nodeVersion),
     ...configChecks(reading),
@@ -131,7 +121,7 @@ async function allChecks(
     ...trustChecks({ files: reading.files, skipped: agents.skipped }),
     await ripgrepCheck(probes.ripgrep),
     gitCheck(environment),
-    sandboxCheck(await sandbox.state()),
+    sandboxCheck(await probes.sandbox(place)),
   ];
 }
 
@@ -147,7 +137,7 @@ function configChecks(reading: ConfigReading): readonly Check[] {
 }
 
 function fileCheck(file: ConfigFile): readonly Check[] {
-  const path = sanitizeForTerminal(file.path, 'exact');
+  const path = file.path;
   switch (file.state) {
     case 'absent':
       return [ok('config', `no ${file.scope} file (${path}); the defaults hold`)];
@@ -161,26 +151,30 @@ function fileCheck(file: ConfigFile): readonly Check[] {
   }
 }
 
+/** Returns the result of a probe, or the error with which it refused. */
+async function unlessRefused<Result>(probe: () => Promise<Result>): Promise<Result | MusterError> {
+  try {
+    return await probe();
+  } catch (error) {
+    if (error instanceof MusterError) return error;
+    throw error;
+  }
+}
+
 async function checkModels(
   reading: ConfigReading,
   { models }: DoctorProbes,
 ): Promise<readonly Check[]> {
-  try {
-    return modelChecks(await models(reading));
-  } catch (error) {
-    if (!(error instanceof MusterError)) throw error;
-    return [fail('model', sanitizeForTerminal(error.message, 'exact'), null)];
-  }
+  const found = await unlessRefused(() => models(reading));
+  return found instanceof MusterError ? [fail('model', found.message, null)] : modelChecks(found);
 }
 
 /** Reports the repairs in recent answers. A data directory that cannot be read has a check of its own. */
 async function checkAnswers(data: string, { repairs }: DoctorProbes): Promise<readonly Check[]> {
-  try {
-    return answersChecks(await repairs(data));
-  } catch (error) {
-    if (!(error instanceof MusterError)) throw error;
-    return [warn('answers', sanitizeForTerminal(error.message, 'exact'), null)];
-  }
+  const found = await unlessRefused(() => repairs(data));
+  return found instanceof MusterError
+    ? [warn('answers', found.message, null)]
+    : answersChecks(found);
 }
 
 const CONFIGURE = 'set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see "muster models"';
@@ -190,17 +184,11 @@ function modelChecks({ providers, choices, problems }: ModelsReport): readonly C
   const main = choices.find(({ wish }) => wish === 'main');
   return [
     ...providers.map(providerCheck),
-    ...problems.map((problem) => warn('provider', sanitizeForTerminal(problem, 'exact'), null)),
+    ...problems.map((problem) => warn('provider', problem, null)),
     mainCheck(main),
     ...choices.flatMap(({ wish, model, problem }) =>
       wish === 'fallback' && model === null
-        ? [
-            fail(
-              'model',
-              sanitizeForTerminal(problem ?? 'a fallback is unusable', 'exact'),
-              CONFIGURE,
-            ),
-          ]
+        ? [fail('model', problem ?? 'a fallback is unusable', CONFIGURE)]
         : [],
     ),
   ];
@@ -208,52 +196,44 @@ function modelChecks({ providers, choices, problems }: ModelsReport): readonly C
 
 function providerCheck(provider: ModelsReport['providers'][number]): Check {
   const { name, baseUrl, source, missingKey, keyProblem } = provider;
-  if (keyProblem !== null)
-    return warn('provider', sanitizeForTerminal(`${name}: ${keyProblem}`, 'exact'), null);
+  if (keyProblem !== null) return warn('provider', `${name}: ${keyProblem}`, null);
   if (missingKey === null) {
-    return ok('provider', sanitizeForTerminal(`${name} at ${baseUrl}, from ${source}`, 'exact'));
+    return ok('provider', `${name} at ${baseUrl}, from ${source}`);
   }
-  const remedy = sanitizeForTerminal(`set ${missingKey}`, 'exact');
-  return warn('provider', sanitizeForTerminal(`${name} has no key`, 'exact'), remedy);
+  const remedy = `set ${missingKey}`;
+  return warn('provider', `${name} has no key`, remedy);
 }
 
 function mainCheck(main: ModelsReport['choices'][number] | undefined): Check {
   if (main === undefined || main.model === null) {
-    return fail(
-      'model',
-      sanitizeForTerminal(main?.problem ?? 'none can be chosen', 'exact'),
-      CONFIGURE,
-    );
+    return fail('model', main?.problem ?? 'none can be chosen', CONFIGURE);
   }
   if (main.offline) {
     return warn('model', `${main.model}: it searches the workspace and writes no code`, CONFIGURE);
   }
-  if (main.problem !== null)
-    return warn('model', sanitizeForTerminal(`${main.model}: ${main.problem}`, 'exact'), null);
-  return ok('model', sanitizeForTerminal(main.model, 'exact'));
+  if (main.problem !== null) return warn('model', `${main.model}: ${main.problem}`, null);
+  return ok('model', main.model);
 }
 
 /** Reports the repairs in the answers of each model. They need no action. */
 function answersChecks(repairs: RepairsByModel): readonly Check[] {
   return Array.from(repairs, ([model, counts]) => {
     const list = Array.from(counts, ([repair, count]) => `${REPAIRS[repair]} × ${count}`);
-    return ok('answers', sanitizeForTerminal(`${model}: repaired: ${list.join('; ')}`, 'exact'));
+    return ok('answers', `${model}: repaired: ${list.join('; ')}`);
   });
 }
 
 async function loadAgents(
-  location: AgentsLocation,
+  location: DoctorLocation,
   { agents }: DoctorProbes,
 ): Promise<{ readonly checks: readonly Check[]; readonly skipped: AgentsReport['skipped'] }> {
-  try {
-    const report = await agents(location);
+  const report = await unlessRefused(() => agents(location));
+  if (!(report instanceof MusterError)) {
     return { checks: agentChecks(report), skipped: report.skipped };
-  } catch (error) {
-    if (!(error instanceof MusterError)) throw error;
-    // Agents depend on the configuration, and another check reports what is wrong in it.
-    const check = warn('agents', 'not looked at, because the configuration is wrong', null);
-    return { checks: [check], skipped: [] };
   }
+  // Agents depend on the configuration, and another check reports what is wrong in it.
+  const check = warn('agents', 'not looked at, because the configuration is wrong', null);
+  return { checks: [check], skipped: [] };
 }
 
 function agentChecks({ loaded, problems }: AgentsReport): readonly Check[] {
@@ -267,7 +247,7 @@ function agentChecks({ loaded, problems }: AgentsReport): readonly Check[] {
       : ok('agents', `${plural(loaded, 'agent')} loaded`),
     ...problems.map(({ path, line, message }) => {
       const where = line === undefined ? path : `${path}:${line}`;
-      return warn('agents', sanitizeForTerminal(`${where}: ${message}`, 'exact'), null);
+      return warn('agents', `${where}: ${message}`, null);
     }),
   ];
 }

@@ -16,15 +16,25 @@ export interface Check {
 }
 
 export function ok(name: string, detail: string): Check {
-  return { name, status: 'ok', detail, fix: null };
+  return check('ok', name, detail, null);
 }
 
 export function warn(name: string, detail: string, fix: string | null): Check {
-  return { name, status: 'warn', detail, fix };
+  return check('warn', name, detail, fix);
 }
 
 export function fail(name: string, detail: string, fix: string | null): Check {
-  return { name, status: 'fail', detail, fix };
+  return check('fail', name, detail, fix);
+}
+
+/** Makes both texts safe for a terminal, since they quote paths, errors and variables. */
+function check(status: Check['status'], name: string, detail: string, fix: string | null): Check {
+  return {
+    name,
+    status,
+    detail: sanitizeForTerminal(detail, 'exact'),
+    fix: fix === null ? null : sanitizeForTerminal(fix, 'exact'),
+  };
 }
 
 const DATA_DIR = 'data directory';
@@ -33,16 +43,15 @@ const OPEN_TO_OTHERS = 0o077;
 
 /** Checks that logs can be written there, and by nobody else. Changes nothing. */
 export function dataDirCheck(path: string, uid: number | undefined): Check {
-  const shown = sanitizeForTerminal(path, 'exact');
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return absentCheck(path);
     if (!stats.isDirectory())
-      return fail(DATA_DIR, `${shown} is not a directory`, 'choose another: --data-dir');
+      return fail(DATA_DIR, `${path} is not a directory`, 'choose another: --data-dir');
     if (uid !== undefined && stats.uid !== uid) {
       return fail(
         DATA_DIR,
-        `${shown} belongs to another user (${stats.uid})`,
+        `${path} belongs to another user (${stats.uid})`,
         'choose another: --data-dir',
       );
     }
@@ -51,16 +60,16 @@ export function dataDirCheck(path: string, uid: number | undefined): Check {
     const shownMode = `mode ${mode.toString(8).padStart(4, '0')}`;
     const fix = `chmod 700 ${JSON.stringify(path)}`;
     if ((mode & WRITABLE_BY_OTHERS) !== 0) {
-      return fail(DATA_DIR, `${shown} can be written by others (${shownMode})`, fix);
+      return fail(DATA_DIR, `${path} can be written by others (${shownMode})`, fix);
     }
     if ((mode & OPEN_TO_OTHERS) !== 0) {
-      return warn(DATA_DIR, `${shown} can be read by others (${shownMode})`, fix);
+      return warn(DATA_DIR, `${path} can be read by others (${shownMode})`, fix);
     }
-    return ok(DATA_DIR, `${shown}, writable, ${shownMode}`);
+    return ok(DATA_DIR, `${path}, writable, ${shownMode}`);
   } catch (error) {
     return fail(
       DATA_DIR,
-      `${shown}: ${systemErrorCode(error) ?? errorMessage(error)}`,
+      `${path}: ${systemErrorCode(error) ?? errorMessage(error)}`,
       'choose another: --data-dir',
     );
   }
@@ -73,7 +82,7 @@ function absentCheck(path: string): Check {
     parent = dirname(parent);
   }
   accessSync(parent, constants.W_OK | constants.X_OK);
-  return ok(DATA_DIR, `${sanitizeForTerminal(path, 'exact')}, made on the first run`);
+  return ok(DATA_DIR, `${path}, made on the first run`);
 }
 
 const NEEDED_NODE = { major: 22, minor: 19 };
@@ -92,7 +101,7 @@ export function gitCheck(environment: Environment): Check {
   const path = findProgram('git', environment);
   return path === undefined
     ? warn('git', 'not found: prompts will hold no git status', 'install git')
-    : ok('git', sanitizeForTerminal(path, 'exact'));
+    : ok('git', path);
 }
 
 const SANDBOX_NAMES = { bwrap: 'bubblewrap', seatbelt: 'seatbelt' } as const;
@@ -106,11 +115,8 @@ export function sandboxCheck(state: SandboxState): Check {
     ? ok('sandbox', `${SANDBOX_NAMES[state.kind]}: tried out, and it holds`)
     : warn(
         'sandbox',
-        sanitizeForTerminal(
-          `none, nothing confines shell commands but the permission rules: ${state.because}`,
-          'exact',
-        ),
-        sanitizeForTerminal(state.hint, 'exact'),
+        `none, nothing confines shell commands but the permission rules: ${state.because}`,
+        state.hint,
       );
 }
 
@@ -119,11 +125,11 @@ export async function ripgrepCheck(locate: () => Promise<string>): Promise<Check
   try {
     const path = await locate();
     accessSync(path, constants.X_OK);
-    return ok('ripgrep', sanitizeForTerminal(path, 'exact'));
+    return ok('ripgrep', path);
   } catch (error) {
     return fail(
       'ripgrep',
-      `not usable (${sanitizeForTerminal(errorMessage(error), 'exact')}): Grep, Glob and file lists do not work`,
+      `not usable (${errorMessage(error)}): Grep, Glob and file lists do not work`,
       'install Muster again with its optional dependencies',
     );
   }

@@ -3,8 +3,7 @@ import type { AskedQuestion, Tasks, QuestionAnswer } from '../../../../api/index
 import { formatLocalMinute } from '../../../../base/local-time.ts';
 import { MusterError, UsageError } from '../../../../base/errors.ts';
 import { GRANT_SCOPES } from '../../../../protocol/question.ts';
-import { refuseAgents } from '../../agent-guard.ts';
-import { defineCommand } from '../../command.ts';
+import { refuseAgents, defineCommand } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
 import {
   outputOptions,
@@ -15,6 +14,7 @@ import {
 import { continuedRun, flagsOfRun, MESSAGE_FLAGS } from './message.ts';
 import { printJsonDocument, printLines, printProcessReport } from './print.ts';
 import { withTasks } from './with-tasks.ts';
+import { dropMissing } from '../../../../base/drop-missing.ts';
 
 interface AnswerOptions extends DataOptions {
   readonly json: boolean;
@@ -85,11 +85,7 @@ function parseAnswer(text: string | null, flags: FlagReader): AnswerOptions['ans
     throw new UsageError('--scope and --reason go with an answer: muster tasks answer ID ANSWER');
   }
   if (text.trim() === '') throw new UsageError('the answer is empty');
-  return {
-    text,
-    ...(scope === null ? {} : { scope }),
-    ...(reason === null ? {} : { reason }),
-  };
+  return { text, ...dropMissing({ scope, reason }) };
 }
 
 /** Returns null if all is done; otherwise the task to continue here with the answer. */

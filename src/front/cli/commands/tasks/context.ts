@@ -1,27 +1,19 @@
-import { printLines, printJsonDocument } from './print.ts';
-import { defineCommand } from '../../command.ts';
-import { outputOptions } from '../../run-options.ts';
+import { contextLines } from '../../../../api/index.ts';
 import { TASK_VALUES } from '../../completion-values.ts';
-import { withTasks } from './with-tasks.ts';
+import { printLines, printJsonDocument } from './print.ts';
+import { defineTasksCommand } from './with-tasks.ts';
 
 /** `muster tasks context` */
-export const tasksContextCommand = defineCommand({
+export const tasksContextCommand = defineTasksCommand({
   words: 'tasks context',
   summary: 'what a request of a task contained, by part, in tokens',
   operands: [{ name: 'ID', completes: TASK_VALUES }],
-  flags: ['turn', 'json', 'data-dir'],
+  flags: ['turn'],
   examples: ['muster tasks context 4f2k9x', 'muster tasks context 4f2k9x --turn 3'],
-  parse: ({ operands: [id = ''], flags }) => ({
-    id,
-    turn: flags.count('turn'),
-    ...outputOptions(flags),
-  }),
-  run: ({ id, turn, ...options }) =>
-    withTasks(options, async (tasks) => {
-      const context = await tasks.context(id, turn);
-      const { contextLines } = await import('../../../../api/tasks/context-lines.ts');
-      if (options.json) printJsonDocument(context);
-      else printLines(...contextLines(context));
-      return 0;
-    }),
+  parse: ({ operands: [id = ''], flags }) => ({ id, turn: flags.count('turn') }),
+  run: async (tasks, { id, turn, json }) => {
+    const context = await tasks.context(id, turn);
+    if (json) printJsonDocument(context);
+    else printLines(...contextLines(context));
+  },
 });

@@ -1,45 +1,40 @@
 import { steadyNow } from '../../../../protocol/state/steady-time.ts';
 import { realpathSync } from 'node:fs';
-import type { Tasks, TaskSummary } from '../../../../api/index.ts';
+import { activityText, type Tasks, type TaskSummary } from '../../../../api/index.ts';
 import { systemClock } from '../../../../base/clock.ts';
 import { MusterError } from '../../../../base/errors.ts';
 import { formatClockTime, formatLocalMinute } from '../../../../base/local-time.ts';
 import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { TASK_STATUSES } from '../../../../protocol/result.ts';
-import { defineCommand } from '../../command.ts';
-import { outputOptions } from '../../run-options.ts';
 import { printJsonRows, printLines, printProse } from './print.ts';
 import { listedRows, taskLabel } from './rows.ts';
-import { withTasks } from './with-tasks.ts';
+import { defineTasksCommand } from './with-tasks.ts';
 
 /** As many as fit into a few screens; `--all` shows the rest. */
 const MOST = { trees: 50, rows: 200 };
 
 /** `muster tasks list`. JSON: all that match, without the detailed usage, which `muster usage` shows. */
-export const tasksListCommand = defineCommand({
+export const tasksListCommand = defineTasksCommand({
   words: 'tasks list',
   summary: 'the tasks of this data directory, newest first',
   operands: [],
-  flags: ['all', 'status', 'here', 'json', 'data-dir'],
+  flags: ['all', 'status', 'here'],
   examples: ['muster tasks list', 'muster tasks list --status running --status queued --json'],
   parse: ({ flags }) => ({
     all: flags.has('all'),
     status: flags.choices('status', TASK_STATUSES),
     here: flags.has('here'),
-    ...outputOptions(flags),
   }),
-  run: ({ all, status, here, ...options }, { cwd: current }) =>
-    withTasks(options, async (tasks) => {
-      const cwd = here ? realpathSync(current) : null;
-      const matching = tasks
-        .list()
-        .filter((task) => status.length === 0 || status.includes(task.status))
-        .filter((task) => cwd === null || task.cwd === cwd);
-      if (options.json) printJsonRows(matching.map(withoutLedger));
-      else if (matching.length > 0) await printTasks(tasks, matching, all ? null : MOST);
-      else printLines(status.length > 0 || here ? 'No such tasks.' : 'No tasks yet.');
-      return 0;
-    }),
+  run: async (tasks, { all, status, here, json }, context) => {
+    const cwd = here ? realpathSync(context.cwd) : null;
+    const matching = tasks
+      .list()
+      .filter((task) => status.length === 0 || status.includes(task.status))
+      .filter((task) => cwd === null || task.cwd === cwd);
+    if (json) printJsonRows(matching.map(withoutLedger));
+    else if (matching.length > 0) await printTasks(tasks, matching, all ? null : MOST);
+    else printLines(status.length > 0 || here ? 'No such tasks.' : 'No tasks yet.');
+  },
 });
 
 async function printTasks(
@@ -77,7 +72,6 @@ function listLine(task: TaskSummary, level: number): string {
 /** Describes what a task does in whichever process works on it; empty for any other task. */
 async function activityNote(tasks: Tasks, { id, status, heldBy }: TaskSummary): Promise<string> {
   if (status !== 'running' || heldBy !== undefined) return '';
-  const { activityText } = await import('../../../../api/index.ts');
   try {
     const state = tasks.state(id);
     const text = activityText(state, steadyNow(state.lifetime, systemClock));

@@ -2,32 +2,23 @@ import type { TaskEvent } from '../../../../api/index.ts';
 import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { sanitizeForTerminal } from '../../../../base/terminal-text.ts';
 import { truncate } from '../../../../base/text.ts';
-import { defineCommand } from '../../command.ts';
-import { outputOptions } from '../../run-options.ts';
 import { TASK_VALUES } from '../../completion-values.ts';
 import { printPieces } from './print.ts';
-import { withTasks } from './with-tasks.ts';
+import { defineTasksCommand } from './with-tasks.ts';
 
 const SHOWN_DETAIL = 200;
 
 /** `muster tasks log`. JSON: the events as they are in the log, one a line. */
-export const tasksLogCommand = defineCommand({
+export const tasksLogCommand = defineTasksCommand({
   words: 'tasks log',
   summary: 'the events of one task',
   operands: [{ name: 'ID', completes: TASK_VALUES }],
-  flags: ['from', 'json', 'data-dir'],
+  flags: ['from'],
   flagDetails: { from: { value: 'N', help: 'the number of the first event' } },
   examples: ['muster tasks log 4f2k9x --json', 'muster tasks log 4f2k9x --from 120'],
-  parse: ({ operands: [id = ''], flags }) => ({
-    id,
-    from: flags.count('from', 0) ?? 0,
-    ...outputOptions(flags),
-  }),
-  run: ({ id, from, ...options }) =>
-    withTasks(options, async (tasks) => {
-      await printPieces(lines(tasks.events(id, from), options.json ? toPrintableJson : textLine));
-      return 0;
-    }),
+  parse: ({ operands: [id = ''], flags }) => ({ id, from: flags.count('from', 0) ?? 0 }),
+  run: (tasks, { id, from, json }) =>
+    printPieces(lines(tasks.events(id, from), json ? toPrintableJson : textLine)),
 });
 
 async function* lines(

@@ -1,19 +1,20 @@
 import { UsageError } from '../../../../base/errors.ts';
 import type { Tasks } from '../../../../api/index.ts';
-import type { CommandArguments, Operand } from '../../command.ts';
+import { defineCommand, type CommandArguments, type Operand } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
 import type { FlagName } from '../../flags.ts';
 import { runOptions, SESSION_FLAGS, type RunOptions } from '../../run-options.ts';
-import { readMessage } from '../../stdin.ts';
+import { readMessage, readPrompt } from '../../stdin.ts';
 import { TASK_VALUES } from '../../completion-values.ts';
 import { printProcessReport } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 import { quoteValue } from '../../../../config/message-text.ts';
+import { dropMissing } from '../../../../base/drop-missing.ts';
 
 /** The flags of commands that continue a task from the logs. */
 export const MESSAGE_FLAGS: readonly FlagName[] = ['output-format', 'json', ...SESSION_FLAGS];
 
-export const MESSAGE_OPERANDS: readonly Operand[] = [
+const MESSAGE_OPERANDS: readonly Operand[] = [
   { name: 'ID', completes: TASK_VALUES },
   { name: '[TEXT]' },
 ];
@@ -36,7 +37,69 @@ const FLAGS_OF_RUN = [
   'add-dir',
 ] as const satisfies readonly FlagName[];
 
-export interface MessageOptions {
+/** `muster tasks resume` */
+export const tasksResumeCommand = defineCommand({
+  words: 'tasks resume',
+  summary: 'continue a task, in its process or else in this one; TEXT is its next message',
+  operands: MESSAGE_OPERANDS,
+  flags: MESSAGE_FLAGS,
+  examples: ['muster tasks resume 4f2k9x', 'muster tasks resume 4f2k9x "Now run the tests"'],
+  parse: parseMessage,
+  run: (options) => sendMessage(options),
+});
+
+/** `muster tasks send` */
+export const tasksSendCommand = defineCommand({
+  words: 'tasks send',
+  summary: 'send a message to a task at work; an ended task continues with it',
+  operands: MESSAGE_OPERANDS,
+  flags: MESSAGE_FLAGS,
+  examples: [
+    'muster tasks send 4f2k9x "Leave the tests alone"',
+    'git diff | muster tasks send 4f2k9x',
+  ],
+  parse: parseMessage,
+  run: (options) => sendMessage(options, () => readText(options)),
+});
+
+async function readText({ id, run }: MessageOptions): Promise<string> {
+  if (run.prompt === null && process.stdin.isTTY === true) {
+    throw new UsageError(`no text: muster tasks send ${id} TEXT, or pipe one in`);
+  }
+  return readPrompt(run.prompt);
+}
+
+/** `muster tasks branch` */
+export const tasksBranchCommand = defineCommand({
+  words: 'tasks branch',
+  summary: 'continue a task from one of its events, in a new task',
+  operands: [{ name: 'ID', completes: TASK_VALUES }],
+  flags: ['at', 'prompt', ...MESSAGE_FLAGS],
+  flagDetails: { prompt: { help: 'the next message' } },
+  examples: [
+    'muster tasks branch 4f2k9x --at 17 --model powerful',
+    'muster tasks branch 4f2k9x --at 17 --prompt "Try it without a lock"',
+  ],
+  parse: ({ operands: [id = ''], flags }) => {
+    const branchAt = flags.count('at', 0);
+    if (branchAt === null) {
+      throw new UsageError(
+        `at which event? muster tasks branch ${id} --at N; muster tasks log ${id} shows them`,
+      );
+    }
+    const run = continuedRun(id, flags.text('prompt'), flags);
+    return {
+      dataDir: run.dataDir,
+      run: { ...run, resume: { id, branchAt }, readsStdin: false },
+    };
+  },
+  run: async ({ run }) => {
+    const { runPrompt } = await import('../../run-prompt.ts');
+    return runPrompt(run, Promise.resolve(run.prompt));
+  },
+});
+
+interface MessageOptions {
   readonly dataDir: string | null;
   /** An id or the beginning of one. */
   readonly id: string;
@@ -46,7 +109,7 @@ export interface MessageOptions {
   readonly flagsOfRun: readonly string[];
 }
 
-export function parseMessage({ operands, flags }: CommandArguments): MessageOptions {
+function parseMessage({ operands, flags }: CommandArguments): MessageOptions {
   const [id = '', text = null] = operands;
   return {
     dataDir: flags.text('data-dir'),
@@ -81,7 +144,7 @@ export function continuedRun(id: string, text: string | null, flags: FlagReader)
  * Sends a message to the process that has the task, or one above it, and returns at once. If no process has
  * it, the task continues here, as with `muster --resume ID -p`.
  */
-export async function sendMessage(
+async function sendMessage(
   options: MessageOptions,
   readText: () => Promise<string | null> = () => readMessage(options.run.prompt),
 ): Promise<number> {
@@ -124,11 +187,7 @@ async function sendToProcess(
   text: string | null,
 ): Promise<boolean> {
   const { model, maxTurns } = termsOf(run);
-  const report = await tasks.tell(id, {
-    text,
-    ...(model === null ? {} : { model }),
-    ...(maxTurns === null ? {} : { maxTurns }),
-  });
+  const report = await tasks.tell(id, { text, ...dropMissing({ model, maxTurns }) });
   if (report === null) return false;
   printProcessReport(report, { json: run.outputFormat !== 'text' });
   return true;

@@ -1,5 +1,7 @@
 import { toPrintableJson } from '../../../../base/printable-json.ts';
+import { plural } from '../../../../base/text.ts';
 import { printJson, printText } from '../../../../sys/print.ts';
+import { writeNewFile, type OutputFile } from '../../new-file.ts';
 
 /** Prints lines for a person, safe whatever they quote. */
 export function printLines(...lines: readonly string[]): void {
@@ -29,6 +31,18 @@ export function printProcessReport(
 ): void {
   if (json) printJsonDocument({ task_id: id, pid, text });
   else printLines(text);
+}
+
+/** Writes a file about a task as a whole or not at all, and prints where it is. */
+export async function writeTaskFile(
+  file: OutputFile,
+  pieces: AsyncIterable<string> | Iterable<string>,
+  { task, json }: { readonly task: string; readonly json: boolean },
+): Promise<void> {
+  const { path } = file;
+  const bytes = await writeNewFile(file, pieces);
+  if (json) printJsonDocument({ task_id: task, file: path, bytes });
+  else printLines(`task ${task} is in ${path} (${plural(bytes, 'byte')})`);
 }
 
 /**

@@ -1,31 +1,25 @@
 import type { Tasks } from '../../../../api/index.ts';
 import { plural } from '../../../../base/text.ts';
-import { defineCommand } from '../../command.ts';
-import { outputOptions } from '../../run-options.ts';
 import { TASK_VALUES } from '../../completion-values.ts';
 import { printJsonDocument, printLines } from './print.ts';
-import { withTasks } from './with-tasks.ts';
+import { defineTasksCommand } from './with-tasks.ts';
 
 /** `muster tasks rerun`: exit code 1 if a task differs from its log, or a log cannot be read. */
-export const tasksRerunCommand = defineCommand({
+export const tasksRerunCommand = defineTasksCommand({
   words: 'tasks rerun',
   summary: 'run a task again from its log, asking nobody, and compare',
   operands: [{ name: 'ID', completes: TASK_VALUES }],
-  flags: ['json', 'data-dir'],
+  flags: [],
   examples: ['muster tasks rerun 4f2k9x'],
-  parse: ({ operands: [id = ''], flags }) => ({ id, ...outputOptions(flags) }),
-  run: ({ id, ...options }) =>
-    withTasks(options, async (tasks) => {
-      const outcome = await tasks.rerun(id);
-      const isSame =
-        outcome.lost.length === 0 && outcome.tasks.every(({ difference }) => difference === null);
-      if (options.json) {
-        printJsonDocument({ identical: isSame, tasks: outcome.tasks, lost: outcome.lost });
-      } else {
-        printOutcome(outcome);
-      }
-      return isSame ? 0 : 1;
-    }),
+  parse: ({ operands: [id = ''] }) => ({ id }),
+  run: async (tasks, { id, json }) => {
+    const outcome = await tasks.rerun(id);
+    const { lost } = outcome;
+    const identical = lost.length === 0 && outcome.tasks.every((task) => task.difference === null);
+    if (json) printJsonDocument({ identical, tasks: outcome.tasks, lost });
+    else printOutcome(outcome);
+    return identical ? 0 : 1;
+  },
 });
 
 function printOutcome({ tasks, lost }: Awaited<ReturnType<Tasks['rerun']>>): void {

@@ -3,29 +3,28 @@ import { UsageError } from '../../../../base/errors.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
 import { displayPath } from '../../../../sys/files/paths.ts';
-import { defineCommand, type CommandContext } from '../../command.ts';
+import type { CommandContext } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
-import { outputOptions, type DataOptions } from '../../run-options.ts';
+import type { OutputOptions } from '../../run-options.ts';
 import { TASK_VALUES } from '../../completion-values.ts';
 import { printJsonDocument, printLines } from './print.ts';
-import { withTasks } from './with-tasks.ts';
+import { defineTasksCommand } from './with-tasks.ts';
 
-interface RewindOptions extends DataOptions {
+interface RewindOptions extends OutputOptions {
   readonly id: string;
   readonly wish: RewindRequest;
   readonly yes: boolean;
-  readonly json: boolean;
 }
 
 /**
  * `muster tasks rewind`: shows what it would do, asks, and does it. Exit code 1: something forbids it, the
  * person said no, or a file was kept because somebody has changed it since.
  */
-export const tasksRewindCommand = defineCommand<RewindOptions>({
+export const tasksRewindCommand = defineTasksCommand({
   words: 'tasks rewind',
   summary: 'put files and conversation of a task back to one of its events',
   operands: [{ name: 'ID', completes: TASK_VALUES }],
-  flags: ['to', 'undo', 'yes', 'json', 'data-dir'],
+  flags: ['to', 'undo', 'yes'],
   flagDetails: {
     to: {
       value: 'N',
@@ -40,9 +39,8 @@ export const tasksRewindCommand = defineCommand<RewindOptions>({
     id,
     wish: targetOf(id, flags),
     yes: flags.has('yes'),
-    ...outputOptions(flags),
   }),
-  run: (options, context) => withTasks(options, (tasks) => rewind(tasks, options, context)),
+  run: rewind,
 });
 
 function targetOf(id: string, flags: FlagReader): RewindRequest {

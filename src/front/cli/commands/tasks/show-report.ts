@@ -1,18 +1,24 @@
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
-import { plural } from '../../../../base/text.ts';
+import { plural, formatDuration } from '../../../../base/text.ts';
 import type { ResultEnvelope } from '../../../../protocol/result.ts';
 import { printAnswer } from '../../../../sys/print.ts';
+import { factRows, type Fact } from '../../layout.ts';
 import { printLines } from './print.ts';
 import { isTaskAtWork } from './rows.ts';
-import { summaryFacts } from './show-facts.ts';
 import { timeLines, timelineLines } from './show-timeline.ts';
 import { treeLines } from './show-tree.ts';
-import { treeJson } from './tree-json.ts';
 import { receiptRows } from '../../../../report/receipt-rows.ts';
 import type { TaskReport } from '../../../../report/task-report.ts';
 import type { TreeReport } from '../../../../report/tree-report.ts';
 import { turnLines } from '../../../../report/turn-lines.ts';
 import type { TaskState } from '../../../../protocol/state/task-state.ts';
+import { systemClock } from '../../../../base/clock.ts';
+import { taskAgeMs, steadyNow } from '../../../../protocol/state/steady-time.ts';
+import { activityText, reusedText } from '../../../../api/index.ts';
+import { costText } from '../../../../report/cost-text.ts';
+import { openQuestions } from '../../../../protocol/state/questions.ts';
+import { sumLedger, type UsageTotal, knownCost } from '../../../../protocol/state/ledger.ts';
+import type { TurnRow } from '../../../../report/turn-rows.ts';
 
 /** The limit of the printed items of one kind, and of the printed turns. */
 const SHOWN_ITEMS = 20;
@@ -35,7 +41,7 @@ export function reportJson({ envelope, state, tree }: ShownTask): object {
 /** Prints a task in the order of the usual questions: what it is, what came of it, how. */
 export function printTaskReport({ envelope, state, tree }: ShownTask): void {
   const facts = summaryFacts(envelope, state, tree);
-  printLines(...facts.map(([name, value]) => `${name.padEnd(NAME_WIDTH)}${sanitizeLine(value)}`));
+  printLines(...factRows(facts).map(([name, text]) => `${name.padEnd(NAME_WIDTH)}${text}`));
   const [top] = tree.rows;
   if (top !== undefined && top.report !== null) printWork(top.report, tree);
   // Last, so that nothing in it can be taken for one of the parts above.
@@ -74,4 +80,159 @@ function newestTurns({ turns }: TaskReport, from: number): readonly string[] {
   const more = turns.length - shown.length;
   const head = more === 0 ? [] : [`(${plural(more, 'turn')} before these: --json shows them)`];
   return [...head, ...turnLines(shown, from).map(sanitizeLine)];
+}
+
+/** Lists what a person wants to know of a task first, in the order of the lines. */
+function summaryFacts(
+  { data, stats, error }: ResultEnvelope,
+  state: TaskState,
+  tree: TreeReport,
+): readonly Fact[] {
+  const reported = sumLedger(state.ledger, { isEstimated: false });
+  const estimated = sumLedger(state.ledger, { isEstimated: true });
+  const tools = data.tool_summary.map(({ tool, count }) => `${tool} × ${count}`).join(', ');
+  return [
+    ['task', data.task_id],
+    ['agent', data.subagent_type],
+    ...progress(state),
+    ...modeFacts(state),
+    ['reused', state.reused === null ? null : reusedText(state.reused)],
+    ['rewound', rewindText(tree)],
+    ['model', data.model_used],
+    ['chosen', state.spec.model.chain.join(' → ')],
+    ['turns', String(data.turns)],
+    ['tools', tools || 'none'],
+    ['tokens', tokensText(reported)],
+    ['cost', costText(reported)],
+    ['and about', estimated.answers === 0 ? null : useText(estimated)],
+    ['tree', treeText(tree)],
+    [
+      'time',
+      formatDuration(isTaskAtWork(state) ? taskAgeMs(state.lifetime, systemClock) : stats.time_ms),
+    ],
+    ['log', data.transcript ?? 'not kept'],
+    ['error', error === null ? null : `${error.code}: ${error.message}`],
+  ];
+}
+
+/** Lists the modes that the user granted: to the task when it was made, and to agents in it. */
+function modeFacts(state: TaskState): readonly Fact[] {
+  const { modeGrants, modeWithoutGrant, spec } = state;
+  const mode = `${spec.rights.mode} by your grant (without it: ${modeWithoutGrant ?? ''})`;
+  return [
+    ['mode', modeWithoutGrant === null ? null : mode],
+    [
+      'granted',
+      modeGrants.map(({ grant }) => `${grant.agent}=${grant.mode} (${grant.source.where})`),
+    ],
+  ];
+}
+
+/** Describes the last rewind. */
+function rewindText({ rows: [top] }: TreeReport): string | null {
+  const last = top?.report?.rewinds.at(-1);
+  if (last === undefined) return null;
+  return `to event ${last.to}, with ${plural(last.files, 'file')} (event ${last.seq})`;
+}
+
+/** Describes what a task has used together with the tasks below it, if there are any. */
+function treeText({ rows, reported, estimated }: TreeReport): string | null {
+  if (rows.length === 1) return null;
+  const about = estimated.answers === 0 ? '' : `; and about ${useText(estimated)}`;
+  return `${plural(rows.length, 'task')}: ${tokensText(reported)}, ${costText(reported)}${about}`;
+}
+
+function tokensText({ usage }: UsageTotal): string {
+  return `${usage.input} in, ${usage.output} out, ${usage.cacheRead} cached`;
+}
+
+/** Describes usage that no provider reported. */
+function useText(use: UsageTotal): string {
+  const answers = plural(use.answers, 'answer');
+  return `${tokensText(use)}, ${costText(use)} (estimated: ${answers} without usage)`;
+}
+
+/** Describes what a task is doing, or how it ended and who ended it. */
+function progress(state: TaskState): readonly Fact[] {
+  const { status, end } = state;
+  if (end !== null) {
+    return [
+      ['status', `${status}: ${end.because}`],
+      ['ended by', end.by],
+    ];
+  }
+  const asks = openQuestions(state).map(({ id }) => id);
+  return [
+    ['status', status],
+    [
+      'doing',
+      isTaskAtWork(state) ? activityText(state, steadyNow(state.lifetime, systemClock)) : null,
+    ],
+    ['asks', [...new Set([...asks, ...state.parkedOn])].join(', ') || null],
+  ];
+}
+
+/** Describes a tree for programs: times are milliseconds since the epoch, and each receipt covers one task. */
+function treeJson({ rows, from, to, reported, estimated }: TreeReport): object {
+  return {
+    from,
+    to,
+    reported: useJson(reported),
+    estimated: useJson(estimated),
+    tasks: rows.map(({ id, level, report, problem }) => ({
+      task_id: id,
+      level,
+      problem,
+      ...(report === null ? {} : taskJson(report)),
+    })),
+  };
+}
+
+function taskJson(report: TaskReport): object {
+  const { parent, agent, description, status, model, receipt } = report;
+  return {
+    parent,
+    subagent_type: agent,
+    description,
+    status,
+    ended_because: report.end?.because ?? null,
+    model_used: model,
+    created: report.createdAt,
+    until: report.until,
+    tool_summary: report.tools,
+    reported: useJson(report.reported),
+    estimated: useJson(report.estimated),
+    spans: report.spans,
+    rewinds: report.rewinds,
+    turns: report.turns.map(turnJson),
+    receipt,
+    events: report.events,
+  };
+}
+
+function turnJson(row: TurnRow): object {
+  const { turn, at, ms, model, usage, isEstimated, isCut, costUsd, retries, calls, failure } = row;
+  return {
+    turn,
+    at,
+    ms,
+    model,
+    retries,
+    calls,
+    failure,
+    usage,
+    estimated: isEstimated,
+    cost_usd: costUsd,
+    rewound: isCut,
+    ...(row.isSummary === undefined ? {} : { summary: true }),
+  };
+}
+
+function useJson(use: UsageTotal): object {
+  const { input, output, cacheRead, cacheWrite } = use.usage;
+  return {
+    answers: use.answers,
+    usage: { input, output, cache_read: cacheRead, cache_write: cacheWrite },
+    cost_usd: knownCost(use),
+  };
 }

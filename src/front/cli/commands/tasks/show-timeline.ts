@@ -9,8 +9,7 @@ import {
 import type { TaskReport } from '../../../../report/task-report.ts';
 import type { TreeReport } from '../../../../report/tree-report.ts';
 import { formatDuration } from '../../../../base/text.ts';
-import { fitColumns } from './fit.ts';
-import { leftOut, SHOWN_TASKS } from './show-tree.ts';
+import { fitColumns, leftOut, SHOWN_TASKS } from './show-tree.ts';
 
 const ID_WIDTH = 12;
 /** The cells of a task's bar; with its id and two borders they make a line of 79 columns. */

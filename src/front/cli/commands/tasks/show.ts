@@ -1,41 +1,39 @@
 import { resolve } from 'node:path';
 import type { Tasks } from '../../../../api/index.ts';
 import { UsageError } from '../../../../base/errors.ts';
-import { plural } from '../../../../base/text.ts';
-import { defineCommand } from '../../command.ts';
-import { checkNewFile, PRIVATE, writeNewFile } from '../../new-file.ts';
-import { outputOptions } from '../../run-options.ts';
+import { checkNewFile, PRIVATE } from '../../new-file.ts';
 import { TASK_VALUES } from '../../completion-values.ts';
-import { printJsonDocument, printLines, printPieces } from './print.ts';
-import { withTasks } from './with-tasks.ts';
+import { printJsonDocument, printPieces, writeTaskFile } from './print.ts';
+import { defineTasksCommand } from './with-tasks.ts';
 
 /**
  * `muster tasks show`. JSON: the result envelope, with the activity of the task, who ended it, how its model
  * was chosen, and the tree below it.
  */
-export const tasksShowCommand = defineCommand({
+export const tasksShowCommand = defineTasksCommand({
   words: 'tasks show',
   summary: 'a task and all below it: where the time went, turns, receipt, answer',
   operands: [{ name: 'ID', completes: TASK_VALUES }],
-  flags: ['html', 'force', 'json', 'data-dir'],
+  flags: ['html', 'force'],
   examples: ['muster tasks show 4f2k9x', 'muster tasks show 4f2k9x --html report.html'],
   parse: ({ operands: [id = ''], flags }) => {
     const html = flags.text('html');
     const force = flags.has('force');
     if (force && html === null) throw new UsageError('--force goes with --html FILE');
-    return { id, html, force, ...outputOptions(flags) };
+    return { id, html, force };
   },
-  run: ({ id, html, force, ...options }) =>
-    withTasks(options, async (tasks) => {
-      if (html !== null) return writePage(tasks, { id, file: html, force, json: options.json });
-      const { reportJson, printTaskReport } = await import('./show-report.ts');
-      const state = tasks.state(id);
-      const envelope = tasks.envelope(state);
-      const tree = await tasks.report(state.spec.id);
-      if (options.json) printJsonDocument(reportJson({ envelope, state, tree }));
-      else printTaskReport({ envelope, state, tree });
-      return 0;
-    }),
+  run: async (tasks, { id, html, force, json }) => {
+    if (html !== null) {
+      await writePage(tasks, { id, file: html, force, json });
+      return;
+    }
+    const { reportJson, printTaskReport } = await import('./show-report.ts');
+    const state = tasks.state(id);
+    const envelope = tasks.envelope(state);
+    const tree = await tasks.report(state.spec.id);
+    if (json) printJsonDocument(reportJson({ envelope, state, tree }));
+    else printTaskReport({ envelope, state, tree });
+  },
 });
 
 interface PageOptions {
@@ -47,7 +45,7 @@ interface PageOptions {
 }
 
 /** Writes the page of `--html` as a whole or not at all; only its user can read it. */
-async function writePage(tasks: Tasks, { id, file, force, json }: PageOptions): Promise<number> {
+async function writePage(tasks: Tasks, { id, file, force, json }: PageOptions): Promise<void> {
   const page = { path: resolve(file), force, mode: PRIVATE };
   if (file === '-') refuseTerminal(id, { json });
   else checkNewFile(page);
@@ -56,16 +54,8 @@ async function writePage(tasks: Tasks, { id, file, force, json }: PageOptions): 
   const lines = new EventLines();
   const tree = await tasks.report(id, lines.add);
   const pieces = treePage(tree, lines);
-  if (file === '-') {
-    await printPieces(pieces);
-    return 0;
-  }
-  const { path } = page;
-  const bytes = await writeNewFile(page, pieces);
-  const task = tree.rows[0]?.id ?? id;
-  if (json) printJsonDocument({ task_id: task, file: path, bytes });
-  else printLines(`task ${task} is in ${path} (${plural(bytes, 'byte')})`);
-  return 0;
+  if (file === '-') await printPieces(pieces);
+  else await writeTaskFile(page, pieces, { task: tree.rows[0]?.id ?? id, json });
 }
 
 function refuseTerminal(id: string, { json }: { readonly json: boolean }): void {

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { systemClock } from '../../../../base/clock.ts';
 import { steadyNow } from '../../../../protocol/state/steady-time.ts';
-import type { TaskEvent, Tasks } from '../../../../api/index.ts';
+import { activityText, createMuster, type TaskEvent, type Tasks } from '../../../../api/index.ts';
 import { systemErrorCode } from '../../../../base/errors.ts';
 import { resultLine } from '../../../../protocol/stream-line.ts';
 import { TASK_VARIABLE } from '../../../../sys/processes/command-environment.ts';
@@ -54,17 +54,16 @@ async function watchOnScreen(
   { id, dataDir }: { readonly id: string; readonly dataDir: string | null },
 ): Promise<number> {
   const { spec } = tasks.state(id);
-  const [{ createMuster }, { runWatch }] = await Promise.all([
-    import('../../../../api/muster.ts'),
+  const [muster, { runWatch }] = await Promise.all([
+    createMuster({
+      cwd: isDirectory(spec.cwd) ? spec.cwd : resolve('.'),
+      ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
+      questions: 'wait',
+      // No task is started in it, so its notices are of no use here.
+      preload: false,
+    }),
     import('../../../tui/watch/run-watch.ts'),
   ]);
-  const muster = await createMuster({
-    cwd: isDirectory(spec.cwd) ? spec.cwd : resolve('.'),
-    ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
-    questions: 'wait',
-    // No task is started in it, so its notices are of no use here.
-    preload: false,
-  });
   try {
     return await runWatch({ id: spec.id, muster, tasks });
   } finally {
@@ -111,7 +110,6 @@ function jsonListener(tasks: Tasks) {
 }
 
 async function textListener() {
-  const { activityText } = await import('../../../../api/index.ts');
   const { LiveLines } = await import('../../../headless/live-lines.ts');
   const live = new LiveLines((line) => printProse(line), { detail: 'calls', roots: 'shown' });
   return {

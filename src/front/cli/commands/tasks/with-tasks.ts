@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
-import type { Tasks } from '../../../../api/index.ts';
+import { openTasks, type Tasks } from '../../../../api/index.ts';
+import type { Command, CommandArguments, CommandContext } from '../../command.ts';
 import { printNotice } from '../../output.ts';
-import type { DataOptions } from '../../run-options.ts';
+import { outputOptions, type DataOptions, type OutputOptions } from '../../run-options.ts';
 
 interface OpenOptions extends DataOptions {
   /** Whether to make the data directory if it is missing. Default false. */
@@ -13,8 +14,7 @@ export async function withTasks<Result>(
   { dataDir, create = false }: OpenOptions,
   work: (tasks: Tasks) => Result | Promise<Result>,
 ): Promise<Result> {
-  const { openTasks } = await import('../../../../api/tasks/tasks.ts');
-  const tasks = openTasks({
+  const tasks = await openTasks({
     ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
     create,
     onNotice: printNotice,
@@ -24,4 +24,35 @@ export async function withTasks<Result>(
   } finally {
     await tasks.close();
   }
+}
+
+interface TasksCommand<Options> extends Omit<Command, 'parse' | 'run'> {
+  /** Whether to make the data directory if it is missing. Default false. */
+  readonly create?: boolean;
+  parse(args: CommandArguments): Options;
+  /** Returns the exit code. Default 0. */
+  run(
+    tasks: Tasks,
+    options: Options & OutputOptions,
+    context: CommandContext,
+  ): Promise<number | void> | number | void;
+}
+
+/** Defines a command that works on the tasks of a data directory, with `--json` and `--data-dir`. */
+export function defineTasksCommand<Options>({
+  create = false,
+  flags,
+  parse,
+  run,
+  ...spec
+}: TasksCommand<Options>): Command<Options & OutputOptions> {
+  return {
+    ...spec,
+    flags: [...flags, 'json', 'data-dir'],
+    parse: (args) => ({ ...parse(args), ...outputOptions(args.flags) }),
+    run: (options, context) =>
+      withTasks({ dataDir: options.dataDir, create }, async (tasks) => {
+        return (await run(tasks, options, context)) ?? 0;
+      }),
+  };
 }

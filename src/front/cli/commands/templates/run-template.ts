@@ -1,6 +1,12 @@
 import { resolve } from 'node:path';
-import { createMuster } from '../../../../api/muster.ts';
-import type { EventListener, Muster, Run } from '../../../../api/index.ts';
+import {
+  listTemplatesIn,
+  loadItems,
+  createMuster,
+  type EventListener,
+  type Muster,
+  type Run,
+} from '../../../../api/index.ts';
 import { errorMessage, UsageError } from '../../../../base/errors.ts';
 import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { printJson, printText } from '../../../../sys/print.ts';
@@ -9,7 +15,10 @@ import { printNotice } from '../../output.ts';
 import { musterOptions, reportOffline } from '../../run-prompt.ts';
 import { readAll } from '../../stdin.ts';
 import { reportText } from './table.ts';
-import type { TemplateAction, TemplateRunOptions } from './run-options.ts';
+import type { TemplateAction, TemplateRunOptions } from '../../run-options.ts';
+import { dropMissing } from '../../../../base/drop-missing.ts';
+import { agentsLocation } from '../agents/location.ts';
+import type { CommandContext } from '../../command.ts';
 
 type Start = Extract<TemplateAction, { readonly kind: 'start' }>;
 type Continue = Extract<TemplateAction, { readonly kind: 'continue' }>;
@@ -59,26 +68,18 @@ async function startRun(
   action: Start,
   { onEvent, signal }: { readonly onEvent: EventListener; readonly signal: AbortSignal },
 ): Promise<Run> {
-  const { parseItemSource, parseItems, readItems } =
-    await import('../../../../api/templates/items.ts');
-  const source = parseItemSource(action.items, resolve(action.items));
-  const { cwd } = muster;
-  const items =
-    source.kind === 'stdin'
-      ? parseItems(await readAll(signal), 'stdin')
-      : await readItems(source, cwd, { signal });
+  const { source, items } = await loadItems({
+    argument: action.items,
+    path: resolve(action.items),
+    cwd: muster.cwd,
+    readStdin: () => readAll(signal),
+    signal,
+  });
   noticeUnfinished(muster, action.template);
   reportOffline(muster);
-  return muster.startTemplate(
-    {
-      template: action.template,
-      items,
-      source,
-      ...(action.agent === null ? {} : { agent: action.agent }),
-      ...(action.maxTurns === null ? {} : { maxTurns: action.maxTurns }),
-    },
-    onEvent,
-  );
+  const { template, agent, maxTurns } = action;
+  const request = { template, items, source, ...dropMissing({ agent, maxTurns }) };
+  return muster.startTemplate(request, onEvent);
 }
 
 /** The same command starts a new run: a user who meant the old one should learn how to continue it. */
@@ -109,24 +110,17 @@ async function continueRun(muster: Muster, action: Continue, onEvent: EventListe
 }
 
 /** Lists the templates (`muster run --list`), and those that could not be loaded, with the reason. */
-export async function listTemplates(options: TemplateRunOptions): Promise<number> {
-  const { listTemplatesIn } = await import('../../../../api/templates/list-templates.ts');
-  const found = await listTemplatesIn({
-    cwd: resolve(options.cwd ?? '.'),
-    trustProject: options.trustProject,
-    ...(options.dataDir === null ? {} : { dataDir: resolve(options.dataDir) }),
-    onNotice: printNotice,
-  });
+export async function listTemplates(
+  options: TemplateRunOptions,
+  context: CommandContext,
+): Promise<number> {
+  const found = await listTemplatesIn(agentsLocation(options, context));
   if (options.format === 'json') {
     printJson(found, 2);
     return 0;
   }
   for (const { name, description, path, agent, model, problems } of found.templates) {
-    const traits = [
-      path,
-      ...(agent === undefined ? [] : [agent]),
-      ...(model === undefined ? [] : [model]),
-    ];
+    const traits = [path, agent, model].filter((trait) => trait !== undefined);
     const lines = [
       name,
       `  ${collapseWhitespace(description)}`,

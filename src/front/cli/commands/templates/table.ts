@@ -4,7 +4,7 @@ import { toPrintableJson } from '../../../../base/printable-json.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../../../base/terminal-text.ts';
 import { formatDuration, collapseWhitespace, truncate } from '../../../../base/text.ts';
 import { columns } from '../../layout.ts';
-import type { TemplateFormat } from './run-options.ts';
+import type { TemplateFormat } from '../../run-options.ts';
 
 /** Code points of an item and of its outcome in the table for people. */
 const SHOWN_ITEM = 40;

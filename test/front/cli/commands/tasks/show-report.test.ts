@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fitColumns } from '../../../../../src/front/cli/commands/tasks/fit.ts';
+import { fitColumns } from '../../../../../src/front/cli/commands/tasks/show-tree.ts';
 import {
   timeLines,
   timelineLines,

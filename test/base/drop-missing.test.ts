@@ -1,14 +1,13 @@
 import { expect, it } from 'vitest';
-import { definedFields } from '../../src/base/defined-fields.ts';
+import { dropMissing } from '../../src/base/drop-missing.ts';
 
-it('keeps the fields of an object that are not undefined', () => {
+it('keeps the fields of an object that are neither undefined nor null', () => {
   const fields = { text: '', count: 0, flag: false, nothing: null, absent: undefined };
-  const kept = definedFields(fields);
+  const kept = dropMissing(fields);
   expect(Object.entries(kept)).toEqual([
     ['text', ''],
     ['count', 0],
     ['flag', false],
-    ['nothing', null],
   ]);
   expect(fields).toHaveProperty('absent');
 });

@@ -1,1 +1,0 @@
-export { EXAMPLE_AGENTS } from '../../agents/example-agents.ts';

@@ -1,0 +1,84 @@
+import { formatClockTime } from '../../base/local-time.ts';
+import { collapseWhitespace, plural } from '../../base/text.ts';
+import type { TaskState } from './task-state.ts';
+
+/** Names the earlier task whose result was reused, and its time. */
+export function reusedText({ of, at }: NonNullable<TaskState['reused']>): string {
+  return `the result of task ${of} of ${new Date(at).toISOString()}; all that it read is the same`;
+}
+
+/**
+ * Describes in a few words what a running task does; null if nothing lasts.
+ *
+ * @param now the present time on the timeline of the task's steady times; without it, no duration is named
+ */
+export function activityText(
+  {
+    activity,
+    openChildren,
+    parkedOn,
+  }: Pick<TaskState, 'activity' | 'parkedOn'> & {
+    readonly openChildren: { readonly size: number };
+  },
+  now?: number,
+): string | null {
+  const lasting = (since: number | null) =>
+    now === undefined || since === null ? '' : ` for ${formatSeconds(Math.max(0, now - since))}`;
+  if (parkedOn.length > 0) return `waiting for ${plural(parkedOn.length, 'answer')} of the user`;
+  switch (activity.kind) {
+    case 'idle':
+      return null;
+    case 'connecting':
+      return 'connecting';
+    case 'waiting_for_first_token':
+      return `waiting for the first token${lasting(activity.since)}`;
+    case 'streaming':
+      return 'streaming';
+    case 'compacting':
+      return 'compacting its context';
+    case 'stalled':
+      return `stalled${lasting(activity.since)}`;
+    case 'waiting_to_retry':
+      return `waiting to try again: ${collapseWhitespace(activity.because)}`;
+    case 'held':
+      return heldText(activity);
+    case 'tools':
+      return [
+        ...runningTools(activity.running, lasting(activity.since)),
+        ...askingTools(activity.asking),
+      ].join(', ');
+    case 'waiting_for_children':
+      return `waiting for ${plural(openChildren.size, 'child', 'children')}`;
+    default:
+      return activity satisfies never;
+  }
+}
+
+/** Names what the task waits for, and until when: `waiting for the rate limit of openai until 17:05:09`. */
+function heldText({
+  because,
+  untilMs,
+}: {
+  readonly because: string;
+  readonly untilMs: number | null;
+}): string {
+  const until = untilMs === null ? '' : ` until ${formatClockTime(untilMs)}`;
+  return `waiting for ${collapseWhitespace(because)}${until}`;
+}
+
+function runningTools(tools: readonly string[], lasting: string): readonly string[] {
+  return tools.length === 0 ? [] : [`${[...new Set(tools)].join(', ')}${lasting}`];
+}
+
+/** Formats full seconds, so that a question that is repeated at once gets the same answer. */
+function formatSeconds(ms: number): string {
+  return `${Math.max(0, Math.floor(ms / 1000))} s`;
+}
+
+function askingTools(tools: readonly string[]): readonly string[] {
+  const calls = [...new Set(tools)].filter((tool) => tool !== 'AskUser');
+  return [
+    ...(calls.length === 0 ? [] : [`waiting for permission: ${calls.join(', ')}`]),
+    ...(tools.includes('AskUser') ? ["waiting for the user's answer"] : []),
+  ];
+}
