@@ -6,6 +6,7 @@ export { LOG_VERSION } from './protocol/events/event.ts';
 export type * from './protocol/events/event.ts';
 export type * from './protocol/input.ts';
 export type * from './protocol/message.ts';
+export type { EFFORTS, Effort } from './protocol/model.ts';
 export type * from './protocol/permission.ts';
 export type * from './protocol/question.ts';
 export type * from './protocol/result.ts';
