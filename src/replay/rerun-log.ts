@@ -205,7 +205,9 @@ function pricesOf({ pricedBy, estimated }: Priced) {
 /** Returns the logged prices of a failed answer, of which the log may have none. */
 function brokenPrices(logged: Unanswered) {
   const { model, costUsd } = logged;
-  return { ...dropMissing({ model, costUsd }), ...pricesOf(logged) };
+  // Null means that the cost is unknown, which the log records.
+  const cost = costUsd === undefined ? {} : { costUsd };
+  return { ...dropMissing({ model }), ...cost, ...pricesOf(logged) };
 }
 
 /** Returns true for an id that was drawn at random by `newId`. */

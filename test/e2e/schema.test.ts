@@ -147,7 +147,7 @@ describe('muster schema', () => {
   it('has the comments of the fields', () => {
     expect(schemas.get('result')).toHaveProperty(
       ['properties', 'data', 'properties', 'result', 'description'],
-      'The whole answer, uncut.',
+      'The complete answer.',
     );
   });
 });
