@@ -10,7 +10,7 @@ export function isDeeperThan(value: JsonValue, maxLevels: number): boolean {
   return false;
 }
 
-/** Yields a value and all values in it, child with its nesting level. */
+/** Yields a value and all values in it, each with its nesting level. */
 export function* visitJsonValues(
   root: JsonValue,
 ): Generator<{ readonly value: JsonValue; readonly level: number }> {

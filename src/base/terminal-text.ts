@@ -56,7 +56,7 @@ export class TerminalSanitizer {
   private state: State = 'ground';
   /** The number of characters of the current sequence that have been read. */
   private length = 0;
-  /** The first highSurrogate of a character at the end of a chunk. */
+  /** The first half of a character at the end of a chunk. */
   private highSurrogate = '';
   /** True after a carriage return, which is written only when the next character is known not to be a newline. */
   private hasPendingReturn = false;

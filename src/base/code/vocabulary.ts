@@ -114,7 +114,7 @@ export function findSpellings(word: string): readonly string[] | undefined {
   return SPELLINGS.get(stem(word));
 }
 
-/** Maps the stem of each word to its group of spellings. A word in several parseGroups belongs to the first of them. */
+/** Maps the stem of each word to its group of spellings. A word in several groups belongs to the first of them. */
 function parseGroups(table: string): ReadonlyMap<string, readonly string[]> {
   const byStem = new Map<string, readonly string[]>();
   for (const line of table.trim().split('\n')) {
