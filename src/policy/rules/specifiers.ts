@@ -35,7 +35,7 @@ export function matchesDomain(specifier: string, host: string): boolean {
   return (!isSubdomainOnly && name === domain) || name.endsWith(`.${domain}`);
 }
 
-/** Writes a host as URLs do: in lower case, international names in their ASCII form, without a dot at the end. */
+/** Normalizes a host: lower case, international names in their ASCII form, no dot at the end. */
 function normalizeHost(host: string): string {
   return (domainToASCII(host) || host.toLowerCase()).replace(/\.$/, '');
 }

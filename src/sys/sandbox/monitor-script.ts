@@ -105,11 +105,11 @@ export function parseMonitorReport(stderr: string): MonitorReport {
   const hasStarted = /^begun$/m.test(stderr);
   if (!hasStarted) {
     const [line = ''] = stderr.trim().split('\n');
-    return { hasStarted: hasStarted, remaining: 0, processes: [], problem: line.slice(0, 300) };
+    return { hasStarted, remaining: 0, processes: [], problem: line.slice(0, 300) };
   }
   const remaining = Number(/^left (\d{1,6})$/m.exec(stderr)?.[1] ?? 0);
   const processes = [...stderr.matchAll(/^process (\d{1,10}) (\d{1,10}) (.*)$/gm)].map(
     ([, pid, parent, command = '']) => ({ pid: Number(pid), parent: Number(parent), command }),
   );
-  return { hasStarted: hasStarted, remaining, processes, problem: '' };
+  return { hasStarted, remaining, processes, problem: '' };
 }

@@ -1,5 +1,9 @@
 import { lazy } from '../../../base/lazy.ts';
-import { canBeSeveralWords, countOptionWords, parseOptionTable } from '../options/option-table.ts';
+import {
+  canExpandToSeveralWords,
+  countOptionWords,
+  parseOptionTable,
+} from '../options/option-table.ts';
 import { findSubcommandEnds } from '../options/subcommand-position.ts';
 import { createLiteralWord, type ShellParser, type ShellWord } from '../parsed-line.ts';
 import {
@@ -122,7 +126,7 @@ function findCommandStart(
   const optionsEnd = findOptionsEnd(wrapper, words, 0);
   if (optionsEnd === undefined) return undefined;
   const operandsEnd = optionsEnd + operands;
-  if (words.slice(optionsEnd, operandsEnd).some(canBeSeveralWords)) return undefined;
+  if (words.slice(optionsEnd, operandsEnd).some(canExpandToSeveralWords)) return undefined;
   const afterOperands = operandsEnd + (words[operandsEnd]?.value === '--' ? 1 : 0);
   const start = optionsBehindOperands
     ? findOptionsEnd(wrapper, words, afterOperands)
@@ -157,7 +161,7 @@ function findOptionsEnd(
     if (taken === undefined) return undefined;
     if (taken === 0) return at;
     const next = words[at + 1];
-    if (taken === 2 && next !== undefined && canBeSeveralWords(next)) return undefined;
+    if (taken === 2 && next !== undefined && canExpandToSeveralWords(next)) return undefined;
     at += taken;
   }
   return at;

@@ -77,7 +77,7 @@ interface OptionSink {
 
 function takeOption(value: string, { table, options, waiting }: OptionSink): string | undefined {
   const option = splitOption(value, table);
-  if (!option.isKnown) return explainUnknownOption(option.part);
+  if (!option.isKnown) return explainUnknownOption(option.description);
   const { flags, name, kind, attached } = option;
   options.push(...flags.map((flag) => ({ name: flag, value: null })));
   if (attached !== null)

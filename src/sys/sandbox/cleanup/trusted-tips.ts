@@ -9,7 +9,7 @@ export interface TipsAtStart extends RepositoryUse {
   readonly repository: Repository;
   /** All ids that refs named. */
   readonly named: ReadonlySet<string>;
-  /** Those ids whose commits the user or a remote has created. */
+  /** The ids of the commits that the user or a remote has created. */
   readonly trusted: ReadonlySet<string>;
 }
 
