@@ -20,7 +20,10 @@ export const systemClock: Clock = {
   monotonic: () => startMs + systemMs() - stoppedMs,
 };
 
-/** The smallest difference that is reported. The two clocks are not read at the same instant, so they always differ a little. */
+/**
+ * The smallest difference that is reported. The two clocks are not read at the same instant, so they always differ a
+ * little.
+ */
 const MIN_SHIFT_MS = 100;
 
 /**
@@ -43,7 +46,10 @@ export function pauseClockDuring(stop: () => void): void {
   stoppedMs += systemMs() - before;
 }
 
-/** Reads the system's monotonic clock. `hrtime` is used because loading `performance` delays each start by a millisecond. */
+/**
+ * Reads the system's monotonic clock. `hrtime` is used because loading `performance` delays each start by a
+ * millisecond.
+ */
 function systemMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1_000 + nanoseconds / 1_000_000;

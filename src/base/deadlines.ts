@@ -51,7 +51,10 @@ export class Deadlines {
     this.arm();
   }
 
-  /** Sets the timer for the first deadline. A timer that would fire too early is kept: it finds nothing due and is set again. */
+  /**
+   * Sets the timer for the first deadline. A timer that would fire too early is kept: it finds nothing due and is set
+   * again.
+   */
   private arm(): void {
     const next = this.heap[0];
     if (next === undefined) {

@@ -2,7 +2,9 @@ import { randomFillSync } from 'node:crypto';
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 12;
-/** The largest multiple of 36 below 256. Bytes from this value on are skipped, because they would favour some letters. */
+/**
+ * The largest multiple of 36 below 256. Bytes from this value on are skipped, because they would favour some letters.
+ */
 const BIAS_LIMIT = 252;
 
 /** A supply of random bytes. It is refilled as a whole, because each request for random bytes is expensive. */

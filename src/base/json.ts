@@ -4,7 +4,9 @@ export interface JsonObject {
   readonly [key: string]: JsonValue | undefined;
 }
 
-/** Tells whether objects and lists are nested more than `maxLevels` deep. Does not recurse, so it works at any depth. */
+/**
+ * Tells whether objects and lists are nested more than `maxLevels` deep. Does not recurse, so it works at any depth.
+ */
 export function isDeeperThan(value: JsonValue, maxLevels: number): boolean {
   for (const { level } of visitJsonValues(value)) if (level > maxLevels) return true;
   return false;

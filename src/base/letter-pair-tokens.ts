@@ -37,7 +37,10 @@ const LENGTHS: readonly number[] = [
   0.88, 0.87, 0.91, 0.97, 0.71,
 ];
 
-/** The number of tokens that one step in `PAIRS` means. A character above `j` adds tokens, and one below `j` subtracts them. */
+/**
+ * The number of tokens that one step in `PAIRS` means. A character above `j` adds tokens, and one below `j` subtracts
+ * them.
+ */
 const STEP = 0.05;
 const NOTHING = 0x6a;
 
@@ -45,7 +48,10 @@ const pairTable = lazy(() =>
   Int8Array.from(PAIRS.join(''), (letter) => letter.charCodeAt(0) - NOTHING),
 );
 
-/** A row for each first letter, and in it a column for each second letter: a to z, any accented letter, the edge of the word. */
+/**
+ * A row for each first letter, and in it a column for each second letter: a to z, any accented letter, the edge of the
+ * word.
+ */
 const PAIRS: readonly string[] = [
   'rijizoipkonhmkvlojmgjnnlkphq',
   'ntuikwkvnftelumrmkkglpyunyps',

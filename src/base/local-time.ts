@@ -10,7 +10,10 @@ export function formatClockTime(ms: number): string {
     .join(':');
 }
 
-/** Formats a time as `2026-03-01 17:05` in the local time zone. The text for an invalid time is padded to the same width. */
+/**
+ * Formats a time as `2026-03-01 17:05` in the local time zone. The text for an invalid time is padded to the same
+ * width.
+ */
 export function formatLocalMinute(ms: number): string {
   const day = formatLocalDay(ms);
   return day === NO_DATE ? day.padEnd(16) : `${day} ${formatClockTime(ms).slice(0, 5)}`;

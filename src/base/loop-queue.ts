@@ -3,7 +3,9 @@
  * pieces do not noticeably delay other work.
  */
 const PER_ROUND = 4;
-/** The number of started pieces that are removed from the list together, because each removal moves all other pieces. */
+/**
+ * The number of started pieces that are removed from the list together, because each removal moves all other pieces.
+ */
 const REMOVED_TOGETHER = 1_024;
 
 /**

@@ -1,5 +1,7 @@
 const MAX_SUGGESTIONS = 3;
-/** The maximum number of characters that are compared. The comparison takes quadratic time, and names may be hostile. */
+/**
+ * The maximum number of characters that are compared. The comparison takes quadratic time, and names may be hostile.
+ */
 const MAX_COMPARED_CHARS = 100;
 
 /**

@@ -35,7 +35,9 @@ export function listNames(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }
 
-/** Removes the quotes around a text. A value from a file with `NAME="value"` still has them if no shell read the file. */
+/**
+ * Removes the quotes around a text. A value from a file with `NAME="value"` still has them if no shell read the file.
+ */
 export function withoutQuotes(text: string): string {
   const inner = /^(["'])(.*)\1$/s.exec(text)?.[2];
   return inner === undefined ? text : inner.trim();

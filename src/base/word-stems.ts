@@ -67,7 +67,10 @@ function withoutPlural(word: string): string {
   return /[^sui]s$/.test(word) ? word.slice(0, -1) : word;
 }
 
-/** Removes the remaining differences between the stems of one word, such as `cache` and `cach`, `entri` and `entry`, `stopp` and `stop`. */
+/**
+ * Removes the remaining differences between the stems of one word, such as `cache` and `cach`, `entri` and `entry`,
+ * `stopp` and `stop`.
+ */
 function tidy(word: string): string {
   if (word.length >= 5 && /[ei]$/.test(word)) return word.replace(/(?:ie|e|i)$/, '');
   if (word.length >= 4 && /([bdgmnprt])\1$/.test(word)) return word.slice(0, -1);

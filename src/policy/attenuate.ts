@@ -88,7 +88,9 @@ export function intersectRights(recorded: Rights, maxRights: Rights): Rights {
   };
 }
 
-/** Intersects the rules of two rights. Relative patterns keep their meaning, which depends on the roots of their rights. */
+/**
+ * Intersects the rules of two rights. Relative patterns keep their meaning, which depends on the roots of their rights.
+ */
 function intersectRules(recorded: Rights, maxRights: Rights, roots: readonly string[]): RuleSet {
   const combine = (list: 'ask' | 'deny'): readonly PermissionRule[] =>
     removeDuplicateRules(
@@ -135,7 +137,9 @@ function isSameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((each, index) => each === b[index]);
 }
 
-/** Intersects two lists of roots. The order of the first list is kept, since its first root is the working directory. */
+/**
+ * Intersects two lists of roots. The order of the first list is kept, since its first root is the working directory.
+ */
 function intersectRoots(roots: readonly string[], maxRights: readonly string[]): readonly string[] {
   const common = roots.flatMap((root) =>
     maxRights.some((each) => isInside(each, root))

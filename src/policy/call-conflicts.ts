@@ -2,7 +2,10 @@ import type { Access } from '../protocol/permission.ts';
 import type { ToolKind } from '../protocol/tool.ts';
 import { isInside } from './call.ts';
 
-/** The properties of a call that the scheduler needs. Paths are absolute, with links resolved if possible, because links hide that two paths lead to one file. */
+/**
+ * The properties of a call that the scheduler needs. Paths are absolute, with links resolved if possible, because links
+ * hide that two paths lead to one file.
+ */
 export interface ScheduledCall {
   readonly kind: ToolKind;
   readonly access: Pick<Access, 'reads' | 'writes'>;
@@ -42,7 +45,10 @@ function usesFiles({ kind }: ScheduledCall): boolean {
   }
 }
 
-/** Tells whether one call changes something that the other reads or writes. A call that names no path may touch any path. */
+/**
+ * Tells whether one call changes something that the other reads or writes. A call that names no path may touch any
+ * path.
+ */
 function writesInto(writer: ScheduledCall, other: ScheduledCall): boolean {
   const { writes } = writer.access;
   if (writer.kind !== 'edit' && writes.length === 0) return false;

@@ -31,7 +31,9 @@ export interface ResolvedAccess extends Omit<Access, 'reads' | 'writes'> {
   readonly writes: readonly CallPath[];
 }
 
-/** The result of the attempt to prove that the commands of a call change nothing, in the directory where they would run. */
+/**
+ * The result of the attempt to prove that the commands of a call change nothing, in the directory where they would run.
+ */
 export type CommandProof =
   /** `reads` contains every path that the commands are known to read. */
   | { readonly proven: true; readonly reads: readonly CallPath[] }

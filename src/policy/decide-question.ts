@@ -95,7 +95,9 @@ const MAX_DENIALS = 3;
 type DeniedTask = Pick<TaskState, 'denials'> & DenialCount;
 type DenialCount = Pick<TaskState, 'spec' | 'activation'>;
 
-/** Tells whether the user has said no so often that a child ends. A main agent does not end: the user can talk to it. */
+/**
+ * Tells whether the user has said no so often that a child ends. A main agent does not end: the user can talk to it.
+ */
 export function isEndedByDenials({ spec, activation }: DenialCount): boolean {
   return spec.parent !== null && activation.denials >= MAX_DENIALS;
 }

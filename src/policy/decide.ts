@@ -79,7 +79,10 @@ function refuseTool(reason: string): Decision {
   return { verdict: 'deny', step: 'tool_set', reason };
 }
 
-/** Sets the confinement of commands: read-only for commands that were proved to change nothing, and for all commands in plan mode. */
+/**
+ * Sets the confinement of commands: read-only for commands that were proved to change nothing, and for all commands in
+ * plan mode.
+ */
 function addConfinement(decision: Decision, { call, rights }: DecisionInput): Decision {
   if (call.access.commands.length === 0 || decision.verdict === 'deny') return decision;
   const isProved = decision.verdict === 'allow' && decision.step === 'tool_default';
@@ -128,7 +131,10 @@ function checkCallLimits(input: DecisionInput): Decision | undefined {
 const STAY_WITHIN_LIMITS =
   'Make only calls that are covered as a whole; for all else go on without it, and say so in your answer.';
 
-/** Finds the first rule that could apply to the call itself, or to the files or agents that it is known to read, write or delegate to. */
+/**
+ * Finds the first rule that could apply to the call itself, or to the files or agents that it is known to read, write
+ * or delegate to.
+ */
 function findRuleAgainst(
   rules: readonly PermissionRule[],
   { subject, asRead, asWrite, asTask }: DecisionInput,
@@ -182,7 +188,10 @@ function isUnconfined({ kind }: ResolvedCall, rights: Rights, context: Sandboxin
 
 type Sandboxing = Pick<DecisionContext, 'isSandboxed' | 'isMachineSandbox'>;
 
-/** Tells whether commands are confined as their rights require. A machine that is itself the sandbox cannot prevent changes to the workspace. */
+/**
+ * Tells whether commands are confined as their rights require. A machine that is itself the sandbox cannot prevent
+ * changes to the workspace.
+ */
 function isConfined(rights: Rights, { isSandboxed, isMachineSandbox }: Sandboxing): boolean {
   return isSandboxed || (isMachineSandbox === true && !forbidsAllChanges(rights));
 }

@@ -18,7 +18,10 @@ export interface DecisionContext {
   readonly shellParser: ShellParser | null;
   /** True if a sandbox of the operating system confines commands. */
   readonly isSandboxed: boolean;
-  /** True if the user has declared that the machine itself is the sandbox. It cannot make a command read-only. Default: false. */
+  /**
+   * True if the user has declared that the machine itself is the sandbox. It cannot make a command read-only. Default:
+   * false.
+   */
   readonly isMachineSandbox?: boolean;
   /** True if Muster seems to run in a container, which the user may declare to be the sandbox. Default false. */
   readonly isInContainer?: boolean;

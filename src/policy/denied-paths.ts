@@ -27,9 +27,9 @@ const CHANGING_TOOLS: ReadonlySet<string> = new Set([
 const ALL_CHANGES: ReadonlySet<string> = new Set(['Edit', 'Write']);
 
 /**
- * Finds the paths that the sandbox has to hide from commands or make read-only, because it is not known in advance which
- * files a command opens. Ask rules count like deny rules: the person who allowed the command was not asked about these
- * paths. Patterns with wildcards are ignored, except for a wildcard at the end that stands for everything in a
+ * Finds the paths that the sandbox has to hide from commands or make read-only, because it is not known in advance
+ * which files a command opens. Ask rules count like deny rules: the person who allowed the command was not asked about
+ * these paths. Patterns with wildcards are ignored, except for a wildcard at the end that stands for everything in a
  * directory. A deny rule for all of Read hides nothing, because otherwise no program could run.
  *
  * @param options.answered the ask rule that caused the question to which a person said yes
@@ -66,7 +66,10 @@ function deniesAllChanges(rule: PermissionRule): boolean {
   return coversWholeTool(rule) && ALL_CHANGES.has(rule.tool);
 }
 
-/** Tells whether a limit forbids commands to change files: it limits Write and does not list Bash. Commands cannot be limited to certain paths, so they may change nothing. */
+/**
+ * Tells whether a limit forbids commands to change files: it limits Write and does not list Bash. Commands cannot be
+ * limited to certain paths, so they may change nothing.
+ */
 function limitsChanges(limit: CallLimit): boolean {
   const grantsCommands = [...limit.tools, ...limit.unlimited].includes('Bash');
   return !grantsCommands && isToolLimited(limit, 'Write');

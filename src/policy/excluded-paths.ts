@@ -86,7 +86,10 @@ function selectPathRules(
     .map((rule) => ({ kind, rule }));
 }
 
-/** Returns a filter for ask rules that the person who allowed the call was not asked about: they do not apply to the paths that the call names. */
+/**
+ * Returns a filter for ask rules that the person who allowed the call was not asked about: they do not apply to the
+ * paths that the call names.
+ */
 function isNotAnswered(call: ResolvedCall, bases: PatternBases): (rule: PermissionRule) => boolean {
   const subject = { call, bases, parseCommands: () => [] };
   return (rule) => findNarrowingRule([rule], subject) === undefined;

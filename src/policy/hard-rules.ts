@@ -61,7 +61,10 @@ function explainPlanRefusal({ call, rights }: DecisionInput): string | undefined
     : undefined;
 }
 
-/** Refuses variables that affect the behavior of programs: they would change the meaning of commands that were allowed without them. */
+/**
+ * Refuses variables that affect the behavior of programs: they would change the meaning of commands that were allowed
+ * without them.
+ */
 function checkVariables({ access: { variables = [] } }: ResolvedCall): Decision | undefined {
   const name = variables.find((each) => !isSettableByTask(each));
   if (name === undefined) return undefined;

@@ -42,8 +42,8 @@ function hashDefinition(definition: AgentDefinition): string {
 }
 
 /**
- * Returns the identity of a definition for a grant: its file and, if others may write to the file, a hash of its present
- * content. Files of the user may change without losing the grant, like trusted files of the user.
+ * Returns the identity of a definition for a grant: its file and, if others may write to the file, a hash of its
+ * present content. Files of the user may change without losing the grant, like trusted files of the user.
  */
 export function identifyDefinition(definition: AgentDefinition): GrantedDefinition {
   const isBoundByPath = canGrantByName(definition) && definition.origin.scope !== 'session';
@@ -114,7 +114,10 @@ export function dropRevokedGrant(
   return { ...recorded, mode: narrowerMode(recorded.mode, withoutGrant) };
 }
 
-/** Finds the grant that would give an agent the mode that its definition asks for. Returns null if no grant is needed or possible. */
+/**
+ * Finds the grant that would give an agent the mode that its definition asks for. Returns null if no grant is needed or
+ * possible.
+ */
 export function findModeToGrant(
   definition: AgentDefinition,
   { mode, depth }: Pick<Rights, 'mode' | 'depth'>,
@@ -125,7 +128,10 @@ export function findModeToGrant(
   return { agent: name, mode: definition.mode, isOwn: canGrantByName(definition) };
 }
 
-/** Names the flag that grants a mode, and for the user's own agents also the configuration key. The text fits at the end of a sentence. */
+/**
+ * Names the flag that grants a mode, and for the user's own agents also the configuration key. The text fits at the end
+ * of a sentence.
+ */
 export function explainGrant({ agent, mode, isOwn }: ModeToGrant): string {
   const pair = `${agent}=${mode}`;
   const flag = `--agent-mode ${/^[\w.=-]+$/.test(pair) ? pair : `'${pair.replaceAll("'", `'\\''`)}'`}`;

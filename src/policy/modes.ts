@@ -18,8 +18,8 @@ export function widerMode(a: PermissionMode, b: PermissionMode): PermissionMode 
 }
 
 /**
- * Returns the mode of an agent below a task with the mode `parentMode`: the mode that the definition asks for, but never
- * a wider mode than `parentMode`. A definition that asks for no mode gets `parentMode` (docs/decisions/0002).
+ * Returns the mode of an agent below a task with the mode `parentMode`: the mode that the definition asks for, but
+ * never a wider mode than `parentMode`. A definition that asks for no mode gets `parentMode` (docs/decisions/0002).
  */
 export function effectiveMode(
   definition: Pick<AgentDefinition, 'mode'>,
@@ -29,8 +29,8 @@ export function effectiveMode(
 }
 
 /**
- * Returns the mode of an agent below a task like `effectiveMode`, but a grant of the user to the agent may make the mode
- * wider than `parentMode`. A grant has no effect below a task in plan mode.
+ * Returns the mode of an agent below a task like `effectiveMode`, but a grant of the user to the agent may make the
+ * mode wider than `parentMode`. A grant has no effect below a task in plan mode.
  *
  * @param grant the user's grant to the agent, or null
  */
@@ -51,7 +51,10 @@ const MODE_NAMES: ReadonlyMap<string, PermissionMode> = new Map<string, Permissi
   ['bypasspermissions', 'autonomous'],
 ]);
 
-/** Parses the name of a mode, in any letter case. Returns undefined if the name is unknown, or if vendors use it for opposite things. */
+/**
+ * Parses the name of a mode, in any letter case. Returns undefined if the name is unknown, or if vendors use it for
+ * opposite things.
+ */
 function parseMode(name: string): PermissionMode | undefined {
   return MODE_NAMES.get(name.trim().toLowerCase());
 }

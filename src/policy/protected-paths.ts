@@ -16,8 +16,8 @@ export interface ProtectionScope {
 }
 
 /**
- * Tells whether a path is protected, so that a person is asked in every mode before it is written. If the path lies in a
- * root, only the part below the innermost root counts, because the user chose the location of the workspace.
+ * Tells whether a path is protected, so that a person is asked in every mode before it is written. If the path lies in
+ * a root, only the part below the innermost root counts, because the user chose the location of the workspace.
  *
  * @param path absolute; test both the path that the call names and the path with links resolved
  */

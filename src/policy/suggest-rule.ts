@@ -64,7 +64,10 @@ function suggestNarrowRule({ call, rights }: DecisionInput): string | undefined 
   }
 }
 
-/** Suggests a pattern for everything in the directory of the first path, or for the file alone if it lies directly in the working directory. */
+/**
+ * Suggests a pattern for everything in the directory of the first path, or for the file alone if it lies directly in
+ * the working directory.
+ */
 function suggestPattern(paths: readonly CallPath[], roots: readonly string[]): string | undefined {
   const path = paths[0]?.real;
   const cwd = roots[0];

@@ -3,12 +3,17 @@ import type { ToolKind } from '../protocol/tool.ts';
 /** Tools whose calls are command lines and nothing else. */
 const COMMAND_TOOLS: ReadonlySet<string> = new Set(['Bash']);
 
-/** Tells whether the calls of a tool are command lines. Plan mode allows command lines that are proved to change nothing. */
+/**
+ * Tells whether the calls of a tool are command lines. Plan mode allows command lines that are proved to change
+ * nothing.
+ */
 export function isCommandTool(tool: string): boolean {
   return COMMAND_TOOLS.has(tool);
 }
 
-/** Network tools that only fetch. They change nothing, but their calls need a question, because a request can leak data. */
+/**
+ * Network tools that only fetch. They change nothing, but their calls need a question, because a request can leak data.
+ */
 const FETCHING_TOOLS: ReadonlySet<string> = new Set(['WebFetch', 'WebSearch']);
 
 /**

@@ -86,7 +86,10 @@ export function createToolView(request: ToolViewRequest): ToolView {
   return { names, dropped };
 }
 
-/** Lists the tools that the definition asks for. Patterns such as `mcp__SERVER__*` are replaced by the tools that they match, if there are any. */
+/**
+ * Lists the tools that the definition asks for. Patterns such as `mcp__SERVER__*` are replaced by the tools that they
+ * match, if there are any.
+ */
 function listRequestedTools(request: ToolViewRequest): ReadonlySet<string> {
   const { definition, available, nested } = request;
   const servers = available.map((tool) => tool.name).filter((name) => name.startsWith('mcp__'));
@@ -111,7 +114,9 @@ function listRequestedTools(request: ToolViewRequest): ReadonlySet<string> {
   return new Set([...listed, ...(delegates ? ['Task'] : []), ...noteTools]);
 }
 
-/** Sorts Muster's own tools in their fixed order and the others by name, so that the requests of all runs are identical. */
+/**
+ * Sorts Muster's own tools in their fixed order and the others by name, so that the requests of all runs are identical.
+ */
 function sortForRequest(names: ReadonlySet<string>): readonly string[] {
   const others = [...names].filter((name) => !TOOL_NAMES.includes(name));
   return [...TOOL_NAMES.filter((name) => names.has(name)), ...others.toSorted()];

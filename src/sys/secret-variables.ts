@@ -1,5 +1,8 @@
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
-/** Matches variables that contain the name or location of a secret but not the secret, and limits on the tokens of models. */
+/**
+ * Matches variables that contain the name or location of a secret but not the secret, and limits on the tokens of
+ * models.
+ */
 const NOT_SECRET_NAME = /_(FILE|PATH|DIR|ID|NAME|URL|(MAX|TREE)_TOKENS)$/i;
 /** Matches the password in `scheme://user:password@host`. */
 const CREDENTIALS_IN_URL = /:\/\/[^\s/@:]*:[^\s/@]+@/;

@@ -10,7 +10,10 @@ export interface QueryTerm {
    * `pair`: two neighboring words, which the code may join into one name.
    */
   readonly kind: 'word' | 'name' | 'pair';
-  /** The text of the term for people: the name as the question spells it, the word in lower case, or both words of a pair. */
+  /**
+   * The text of the term for people: the name as the question spells it, the word in lower case, or both words of a
+   * pair.
+   */
   readonly label: string;
   readonly stems: readonly string[];
   /** The value of one match before the rarity of the term is applied. A plain word has 1. */

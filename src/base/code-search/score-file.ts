@@ -16,7 +16,9 @@ export interface SearchedFile {
 /** The constants of BM25. */
 const K1 = 1.2;
 const B = 0.7;
-/** The weight of the full text in the score by which files are selected for opening, because sections are not known yet. */
+/**
+ * The weight of the full text in the score by which files are selected for opening, because sections are not known yet.
+ */
 const UNOPENED_FILE = 0.6;
 /** The score of a path that the question names. */
 const NAMED_PATH = 40;
@@ -165,7 +167,10 @@ function isSourceCode({ kind, isCode }: TypedFile): boolean {
   return kind === 'source' && isCode;
 }
 
-/** Finds the terms in the file's own name, where a term counts less if the name has more words, and in the directories above it. */
+/**
+ * Finds the terms in the file's own name, where a term counts less if the name has more words, and in the directories
+ * above it.
+ */
 function matchPath(path: string, terms: readonly WeighedTerm[]) {
   const slash = path.lastIndexOf('/');
   const parts = splitIdentifier(path.slice(slash + 1).replace(/\.\w+$/, ''));

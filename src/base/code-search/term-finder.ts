@@ -97,7 +97,10 @@ function classAt(text: string, index: number): number {
   return code < 128 ? (CLASSES[code] ?? 0) : TOKEN_START;
 }
 
-/** Returns the run of letters, digits, `_` and `$` around an index: the index of its first character, and the index after its last character. */
+/**
+ * Returns the run of letters, digits, `_` and `$` around an index: the index of its first character, and the index
+ * after its last character.
+ */
 function findTokenAround(text: string, index: number): readonly [start: number, end: number] {
   let start = index;
   let end = index;

@@ -67,7 +67,10 @@ function isCall(line: string): boolean {
   return code.split('(').length !== code.split(')').length;
 }
 
-/** Matches lines that enclose no other line, whatever their indentation: blank lines, comments, labels, and the last line of a function's head. */
+/**
+ * Matches lines that enclose no other line, whatever their indentation: blank lines, comments, labels, and the last
+ * line of a function's head.
+ */
 const ENCLOSES_NOTHING = /^\s*(?:$|#|\/[/*]|\*|\)|\{\s*$|\w+:\s*$)/;
 
 /**

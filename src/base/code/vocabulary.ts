@@ -109,7 +109,10 @@ const SPELLINGS = parseGroups(`
   colour color
 `);
 
-/** Returns all spellings of a word, including the word itself, for any inflection; undefined if the table does not contain the word. */
+/**
+ * Returns all spellings of a word, including the word itself, for any inflection; undefined if the table does not
+ * contain the word.
+ */
 export function findSpellings(word: string): readonly string[] | undefined {
   return SPELLINGS.get(stem(word));
 }

@@ -30,9 +30,9 @@ export function readCommandLine(line: string, parser: ShellParser | null): Comma
 }
 
 /**
- * Finds the rule that allows a command line: some rule must match each simple command of the line, and each command that
- * these run in turn. If several rules are involved, returns the rule for the first command. A line that is not fully
- * understood is matched only by a rule with exactly the same text.
+ * Finds the rule that allows a command line: some rule must match each simple command of the line, and each command
+ * that these run in turn. If several rules are involved, returns the rule for the first command. A line that is not
+ * fully understood is matched only by a rule with exactly the same text.
  */
 export function findAllowingCommandRule(
   rules: readonly PermissionRule[],
@@ -84,7 +84,10 @@ export function couldCommandMatch(specifier: string, { line, parsed }: CommandLi
   });
 }
 
-/** The maximum total length of all possible readings of a command. Beyond it, every glob for the program counts as a match. */
+/**
+ * The maximum total length of all possible readings of a command. Beyond it, every glob for the program counts as a
+ * match.
+ */
 const MAX_READING_LENGTH = 1_000_000;
 
 function couldPatternMatch(

@@ -7,12 +7,14 @@ import type { InnerRun } from '../shell/inner-commands/inner-run.ts';
 import type { ShellParser, ShellWord, SimpleCommand } from '../shell/parsed-line.ts';
 import { matchesWildcard } from './wildcard.ts';
 
-/** The maximum nesting of commands. No real command line nests them more deeply, and deeper commands are not covered. */
+/**
+ * The maximum nesting of commands. No real command line nests them more deeply, and deeper commands are not covered.
+ */
 const MAX_DEPTH = 30;
 
 /**
- * Finds the allow rules that cover single commands. A rule covers a command, but not the commands that this command runs
- * in turn: they must be covered by rules of their own, or the words of the rule must name them.
+ * Finds the allow rules that cover single commands. A rule covers a command, but not the commands that this command
+ * runs in turn: they must be covered by rules of their own, or the words of the rule must name them.
  */
 export class CoveringRules {
   private readonly rules: readonly PermissionRule[];
@@ -63,7 +65,10 @@ export class CoveringRules {
     });
   }
 
-  /** Tells whether a rule that names the program of a wrapped command also covers the commands that this program runs in turn. */
+  /**
+   * Tells whether a rule that names the program of a wrapped command also covers the commands that this program runs in
+   * turn.
+   */
   private coversNamed(
     { tail, commands }: InnerRun,
     { named, depth }: { readonly named: number; readonly depth: number },

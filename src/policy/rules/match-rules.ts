@@ -139,7 +139,10 @@ function listAgentNames({
   return agent === undefined ? [] : [agent, ...agentWords];
 }
 
-/** Matches the name of a skill without regard to arguments: `deploy *` and `deploy:*`, the forms of other vendors, mean `deploy`. */
+/**
+ * Matches the name of a skill without regard to arguments: `deploy *` and `deploy:*`, the forms of other vendors, mean
+ * `deploy`.
+ */
 function matchesSkill(specifier: string, skill: string): boolean {
   return matchesSkillName(specifier.replace(/(?:\s+|:)\*$/, ''), skill);
 }

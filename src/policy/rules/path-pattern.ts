@@ -35,8 +35,8 @@ export function patternMatchesPath(pattern: string, path: CallPath, bases: Patte
 }
 
 /**
- * Tells whether a pattern of a deny or ask rule could match the requested path *or* the real path, or everything in it if
- * it is a directory. Ignores case.
+ * Tells whether a pattern of a deny or ask rule could match the requested path *or* the real path, or everything in it
+ * if it is a directory. Ignores case.
  */
 export function patternCouldMatchPath(
   pattern: string,
@@ -119,7 +119,10 @@ function matches(anchor: Anchor, path: string, options: { readonly ignoreCase: b
 const MAX_COMPILED = 1000;
 const COMPILED = new Map<string, Ignore>();
 
-/** Returns the compiled pattern from a cache, because compiling would slow decisions down. The size of the cache is limited, because each compiled pattern itself caches the tested paths. */
+/**
+ * Returns the compiled pattern from a cache, because compiling would slow decisions down. The size of the cache is
+ * limited, because each compiled pattern itself caches the tested paths.
+ */
 function compile(line: string, ignoreCase: boolean): Ignore {
   const key = `${ignoreCase ? 'i' : 'c'}${line}`;
   const known = COMPILED.get(key);

@@ -103,7 +103,10 @@ function explainUnknownTool(name: string, knownTools: readonly string[]): string
   return nearest === undefined ? `${mistake}.` : `${mistake}; did you mean ${nearest}?`;
 }
 
-/** Finds the tool that a misspelled name may mean: `Bsh` and `bash_tool` are near Bash. The tools of MCP servers are unknown here. */
+/**
+ * Finds the tool that a misspelled name may mean: `Bsh` and `bash_tool` are near Bash. The tools of MCP servers are
+ * unknown here.
+ */
 function findNearestTool(name: string, knownTools: readonly string[]): string | undefined {
   if (name.startsWith('mcp__')) return undefined;
   const [nearest] = suggestNames(name, [...TOOL_NAMES, ...knownTools]);
@@ -129,8 +132,8 @@ export function printRule(rule: Pick<PermissionRule, 'tool' | 'specifier'>): str
 }
 
 /**
- * Parses the three lists of rules from one source. A rule with a mistake never gives rights: in `allow` it is dropped; in
- * `deny` and `ask` it applies to all calls of its tool, if the tool could be parsed. Each mistake is reported as a
+ * Parses the three lists of rules from one source. A rule with a mistake never gives rights: in `allow` it is dropped;
+ * in `deny` and `ask` it applies to all calls of its tool, if the tool could be parsed. Each mistake is reported as a
  * problem, and the caller should not start with problems.
  */
 export function parseRules(

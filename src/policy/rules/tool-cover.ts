@@ -2,7 +2,10 @@ import type { PermissionRule, Rights } from '../../protocol/permission.ts';
 
 const MCP = 'mcp__';
 
-/** The tools that a rule covers besides its own: an `Edit` rule covers all tools that change text, and a `Read` rule all tools that show it. */
+/**
+ * The tools that a rule covers besides its own: an `Edit` rule covers all tools that change text, and a `Read` rule all
+ * tools that show it.
+ */
 const FAMILIES: ReadonlyMap<string, readonly string[]> = new Map([
   ['Edit', ['MultiEdit', 'Write']],
   ['Read', ['LS', 'Glob', 'Grep', 'FileInfo', 'FindPlaces']],
@@ -17,9 +20,9 @@ const CHANGING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
 const REVEALING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([['Read', ['MoveFile']]]);
 
 /**
- * Tells whether a name in a list of tools covers a tool. Besides the tool of that name, `Edit` covers MultiEdit, which is
- * several edits, `Task` covers RunTemplate, which delegates several times, `mcp__SERVER` and `mcp__SERVER__*` cover the
- * tools of a server, and `mcp__*` those of all servers.
+ * Tells whether a name in a list of tools covers a tool. Besides the tool of that name, `Edit` covers MultiEdit, which
+ * is several edits, `Task` covers RunTemplate, which delegates several times, `mcp__SERVER` and `mcp__SERVER__*` cover
+ * the tools of a server, and `mcp__*` those of all servers.
  */
 export function nameCovers(name: string, tool: string): boolean {
   if (name === tool) return true;

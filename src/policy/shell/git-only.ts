@@ -2,7 +2,9 @@ import { findDoubt, type ParsedShellLine, type SimpleCommand } from './parsed-li
 
 /** Programs that may be combined with git in one line, because they change no file with any arguments. */
 const HARMLESS_PROGRAMS = new Set('cd echo pwd true : cat cut grep head tail tr wc'.split(' '));
-/** Subcommands that change a working tree or the settings of a repository, and run no program that an argument names. */
+/**
+ * Subcommands that change a working tree or the settings of a repository, and run no program that an argument names.
+ */
 const SUBCOMMANDS = new Set(
   [
     'add branch checkout cherry-pick clean commit config diff fetch log merge mv pull push rebase remote',
@@ -30,9 +32,9 @@ const HARMLESS_SETTINGS =
 const REPOSITORY_ADDRESS = /^[./~]|:\/\/|^[^/]*:|\\/;
 
 /**
- * Tells whether a line runs nothing but git: every simple command either changes nothing, or is a git command whose arguments
- * name no program to run. Then only git can change a file that is protected from commands, which can be checked
- * afterwards. Programs that the repository makes git run are not considered.
+ * Tells whether a line runs nothing but git: every simple command either changes nothing, or is a git command whose
+ * arguments name no program to run. Then only git can change a file that is protected from commands, which can be
+ * checked afterwards. Programs that the repository makes git run are not considered.
  */
 export function runsOnlyGit(reading: ParsedShellLine): boolean {
   if (findDoubt(reading) !== undefined) return false;
@@ -44,7 +46,10 @@ export function runsOnlyGit(reading: ParsedShellLine): boolean {
   return commands.every(isGitOrHarmlessProgram) && has('git');
 }
 
-/** Tells whether a program and its arguments, started without a shell, are a git command that `runsOnlyGit` would accept. */
+/**
+ * Tells whether a program and its arguments, started without a shell, are a git command that `runsOnlyGit` would
+ * accept.
+ */
 export function isGitOnlyCommand([program, ...args]: readonly string[]): boolean {
   return program === 'git' && isHarmlessGit(args);
 }

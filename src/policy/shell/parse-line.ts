@@ -26,7 +26,10 @@ const MAX_COMMANDS = 200;
 const MAX_SUBSTITUTIONS = 200;
 const SUBSTITUTION = /[$<>]\(|\$[{[]|`|\(\(|<</g;
 
-/** Matches a continued line inside a word. Bash joins the lines before it parses `$` and similar syntax, unbash afterwards. */
+/**
+ * Matches a continued line inside a word. Bash joins the lines before it parses `$` and similar syntax, unbash
+ * afterwards.
+ */
 const LINE_CONTINUED_IN_WORD = /\S\\\n/;
 
 /** Matches characters that are invisible or look like other characters. */
@@ -42,7 +45,10 @@ interface MutableReading {
   readonly doubts: Set<string>;
 }
 
-/** Parses a command line with unbash. That parser continues after errors, so every error that it reports at any depth counts. */
+/**
+ * Parses a command line with unbash. That parser continues after errors, so every error that it reports at any depth
+ * counts.
+ */
 export function parseShellLine(line: string): ParsedShellLine {
   if (line.length > MAX_LINE_LENGTH)
     return createUnreadableLine(`it is longer than ${MAX_LINE_LENGTH} characters`);
@@ -98,7 +104,7 @@ function collect(node: SyntaxNode, reading: MutableReading): void {
       return;
     case 'Command':
       if (hasTouchingWords(node)) reading.errors.push('it has words without a blank between them');
-      reading.commands.push(simpleCommand(node));
+      reading.commands.push(toSimpleCommand(node));
       return;
     case 'Redirect':
     case 'HereString':
@@ -117,7 +123,7 @@ function collect(node: SyntaxNode, reading: MutableReading): void {
   }
 }
 
-function simpleCommand(command: Command): SimpleCommand {
+function toSimpleCommand(command: Command): SimpleCommand {
   const words: ShellWord[] = command.name === undefined ? [] : [toShellWord(command.name)];
   for (const argument of command.args) {
     words.push(argument.type === 'Word' ? toShellWord(argument) : createUnknownWord(argument.text));
@@ -132,7 +138,9 @@ function hasTouchingWords({ name, args }: Command): boolean {
   return words.some((word, index) => word.pos === words[index - 1]?.end);
 }
 
-/** Finds `ParsedShellLine.directory`: the line must begin with cd, and every later command must depend on its success. */
+/**
+ * Finds `ParsedShellLine.directory`: the line must begin with cd, and every later command must depend on its success.
+ */
 function findDirectory(script: Script): ShellWord | null {
   const [only, ...others] = script.commands;
   if (only?.command.type !== 'AndOr' || others.length > 0 || only.background === true) return null;
@@ -173,7 +181,10 @@ function findNodeDoubt(node: SyntaxNode): string | undefined {
   }
 }
 
-/** Tells whether an expansion is harmless. Subscripts and slices are arithmetic, which can run commands; `=`, `@` and `!` set variables or evaluate text. */
+/**
+ * Tells whether an expansion is harmless. Subscripts and slices are arithmetic, which can run commands; `=`, `@` and
+ * `!` set variables or evaluate text.
+ */
 function isPlainExpansion({ prefix, index, operation }: ParameterExpansionPart): boolean {
   if (prefix === '!' || index !== undefined) return false;
   switch (operation?.type) {
@@ -243,8 +254,8 @@ const QUOTED = /\\[\s\S]|'[^']*'|\$'(?:[^\\']|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"
 const SYNTAX = /[()<>|&;`]|\$[\w({['"@*#?!$-]/;
 
 /**
- * Tells whether bash would find syntax in characters that unbash parses as plain text: for unbash `{x}<(y)` is one plain
- * word, while bash runs y.
+ * Tells whether bash would find syntax in characters that unbash parses as plain text: for unbash `{x}<(y)` is one
+ * plain word, while bash runs y.
  */
 function hasHiddenSyntax({ text, parts }: Word): boolean {
   const plain =

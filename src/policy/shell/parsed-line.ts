@@ -1,7 +1,7 @@
 /**
  * The form of the value that the shell gives a word when it runs. `literal`: the characters of the word. `home`: a path
- * in the home directory. `text`: exactly one word of unknown content. `pipe`: the name of a pipe from a command (`<(…)`).
- * `glob`: the file names that match a pattern. `open`: any number of words of unknown content.
+ * in the home directory. `text`: exactly one word of unknown content. `pipe`: the name of a pipe from a command
+ * (`<(…)`). `glob`: the file names that match a pattern. `open`: any number of words of unknown content.
  */
 export type WordForm = 'literal' | 'home' | 'text' | 'pipe' | 'glob' | 'open';
 
@@ -60,14 +60,20 @@ export interface ParsedShellLine {
   readonly directory: ShellWord | null;
   /** Reasons why `commands` may be incomplete. There are none if the full line was parsed. */
   readonly errors: readonly string[];
-  /** Reasons why the line may do more than run these commands, or may change their meaning: functions, variables and so on. */
+  /**
+   * Reasons why the line may do more than run these commands, or may change their meaning: functions, variables and so
+   * on.
+   */
   readonly doubts: readonly string[];
 }
 
 /** Parses a command line. Never throws: a line that cannot be parsed has errors. */
 export type ShellParser = (line: string) => ParsedShellLine;
 
-/** Finds a reason why a line may do more than run its commands. Returns undefined if the line was parsed completely and there is no such reason. */
+/**
+ * Finds a reason why a line may do more than run its commands. Returns undefined if the line was parsed completely and
+ * there is no such reason.
+ */
 export function findDoubt({
   errors,
   doubts,

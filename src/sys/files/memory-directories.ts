@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { byteLength, truncate } from '../../base/text.ts';
 
-/** Parts of the names of memory directories, both in the user's configuration directory and in a project's `.muster`. */
+/**
+ * Parts of the names of memory directories, both in the user's configuration directory and in a project's `.muster`.
+ */
 const SHARED = 'memory';
 const OWN = 'agent-memory';
 const LOCAL = '-local';

@@ -34,7 +34,9 @@ export function readDirectoryEntries(directory: string): readonly Dirent[] {
   }
 }
 
-/** Returns the stats of an entry without following a link; undefined if the entry does not exist or cannot be inspected. */
+/**
+ * Returns the stats of an entry without following a link; undefined if the entry does not exist or cannot be inspected.
+ */
 export function lstatIfPresent(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -74,7 +76,9 @@ export function realPathIfPresent(path: string): string | undefined {
   }
 }
 
-/** Resolves the links in the directory of a path that does not exist; undefined if the directory does not exist either. */
+/**
+ * Resolves the links in the directory of a path that does not exist; undefined if the directory does not exist either.
+ */
 export function resolveMissingPath(missing: string | undefined): string | undefined {
   const parent = missing === undefined ? undefined : realPathIfPresent(dirname(missing));
   return missing === undefined || parent === undefined

@@ -21,7 +21,10 @@ export function findRoot(path: string, roots: readonly string[]): string | undef
   return best;
 }
 
-/** Returns the problem with a path as a predicate for a sentence about it, such as `is empty`; undefined if the path can be used. */
+/**
+ * Returns the problem with a path as a predicate for a sentence about it, such as `is empty`; undefined if the path can
+ * be used.
+ */
 export function findPathProblem(path: string): string | undefined {
   if (path.trim() === '') return 'is empty';
   if (path.includes('\0')) return 'contains a NUL character';

@@ -33,7 +33,9 @@ export type TrustVerdict =
 
 /** Decides whether a file of a project may take effect (docs/trust.md). */
 export interface ProjectTrust {
-  /** Judges a file. `hash` reads the file and returns its hash; it is called only if the verdict depends on the content. */
+  /**
+   * Judges a file. `hash` reads the file and returns its hash; it is called only if the verdict depends on the content.
+   */
   judge(file: ProjectFileName, hash: () => string): TrustVerdict;
 }
 

@@ -18,7 +18,9 @@ export function temporaryName(): string {
 
 const cleanedDirectories = new Set<string>();
 
-/** Removes temporary files that killed processes have left in a directory. Each process does this once for a directory. */
+/**
+ * Removes temporary files that killed processes have left in a directory. Each process does this once for a directory.
+ */
 export function removeAbandonedTemporaries(directory: HeldDirectory): void {
   try {
     if (isFirstCleanup(directory)) {

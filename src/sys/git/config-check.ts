@@ -56,7 +56,9 @@ const ADDABLE_SETTINGS: ReadonlySet<string> = new Set([
   ...listNames('submodule.url submodule.active submodule.branch'),
   ...HARMLESS_SETTINGS,
 ]);
-/** Settings that contain the URL of a remote or submodule. They may be added, but an existing value may not be changed. */
+/**
+ * Settings that contain the URL of a remote or submodule. They may be added, but an existing value may not be changed.
+ */
 const DESTINATION_SETTINGS = new Set(['remote.url', 'submodule.url']);
 /**
  * Settings that redirect the fetches or pushes of a remote or branch. They may be set only for a new remote or branch:

@@ -6,8 +6,8 @@ import { findUnsafeSetting } from './config-check.ts';
 const REDIRECTING_FILES = ['commondir', 'config.worktree', 'info/attributes'];
 
 /**
- * Tells whether a directory looks like a git directory that `git init` or `git clone` has just created: its settings name no
- * program and no other location, and it has no hooks except samples.
+ * Tells whether a directory looks like a git directory that `git init` or `git clone` has just created: its settings
+ * name no program and no other location, and it has no hooks except samples.
  */
 export function isPlainRepository(directory: string): boolean {
   const isPlainEntry = (name: string): boolean => {

@@ -12,7 +12,9 @@ export interface Repository {
   readonly top: string;
   /** The directory with the index: `.git`, or the git directory of a linked working tree. Without links. */
   readonly gitDirectory: string;
-  /** The directory with the configuration, without links. It differs from `gitDirectory` only in a linked working tree. */
+  /**
+   * The directory with the configuration, without links. It differs from `gitDirectory` only in a linked working tree.
+   */
   readonly commonDirectory: string;
 }
 

@@ -1,7 +1,9 @@
 import { openSync, readdirSync } from 'node:fs';
 import { readTextIfPresent } from '../files/path-lookup.ts';
 
-/** Descriptors from this number on are ignored, because the table for a child has an entry for each lower descriptor. */
+/**
+ * Descriptors from this number on are ignored, because the table for a child has an entry for each lower descriptor.
+ */
 const MAX_DESCRIPTOR = 1024;
 /** The close-on-exec bit among the flags in /proc/PID/fdinfo (proc(5)). */
 const CLOSED_ON_EXEC = 0o2000000;

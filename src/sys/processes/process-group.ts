@@ -149,7 +149,9 @@ interface ChildWithOutput {
   readonly stdout: Readable | null;
 }
 
-/** Starts a child whose stdout is the pipe. If there is no pipe or the pipe cannot be opened, its stdout is a socket. */
+/**
+ * Starts a child whose stdout is the pipe. If there is no pipe or the pipe cannot be opened, its stdout is a socket.
+ */
 function spawnWithOutput(
   pipe: Pipe | null,
   start: (output: 'pipe' | number) => ChildProcess,

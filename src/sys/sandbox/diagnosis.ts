@@ -133,8 +133,8 @@ export interface ContainerIndicators {
 }
 
 /**
- * Matches control groups that container engines create. They are visible if the container has no cgroup namespace of its
- * own.
+ * Matches control groups that container engines create. They are visible if the container has no cgroup namespace of
+ * its own.
  */
 const CONTAINER_GROUP =
   /\/(?:docker|lxc|lxc\.payload[^/]*|kubepods(?:\.slice)?|libpod_parent|ecs|garden)\/|\b(?:docker|crio|libpod|cri-containerd)-[0-9a-f]{12}/;

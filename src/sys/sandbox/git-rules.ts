@@ -21,9 +21,9 @@ const MAX_CONFIG_BYTES = 256 * 1024;
 const NO_RULES: GuardedPaths = { rules: [], missing: [] };
 
 /**
- * Returns the rules for a repository. `path` is its `.git`: a directory, or a file with the path of a directory. Commits
- * remain possible, but settings and hooks that make git run programs cannot be changed. The directory cannot be renamed
- * either, because that would move its hooks to an unprotected path.
+ * Returns the rules for a repository. `path` is its `.git`: a directory, or a file with the path of a directory.
+ * Commits remain possible, but settings and hooks that make git run programs cannot be changed. The directory cannot be
+ * renamed either, because that would move its hooks to an unprotected path.
  */
 export function gitDirectoryRules(path: string): GuardedPaths {
   const real = realPathIfPresent(path);
@@ -40,8 +40,8 @@ export function gitDirectoryRules(path: string): GuardedPaths {
 
 /**
  * Returns the rules for the repository of a root (absolute, without links) if its git directory lies outside the roots:
- * above them, or in another repository in the case of a linked working tree or a submodule. The git directory must point
- * back to this working tree, because the `.git` file of a hostile workspace may name any repository.
+ * above them, or in another repository in the case of a linked working tree or a submodule. The git directory must
+ * point back to this working tree, because the `.git` file of a hostile workspace may name any repository.
  */
 export function outerRepositoryRules(root: string, roots: readonly string[]): GuardedPaths {
   const repository = findRepository(root);

@@ -17,7 +17,8 @@ const MAX_COMMAND_BYTES = 200;
 
 /**
  * Lines of POSIX sh that search for running processes besides this shell and the first process of the namespace, and
- * report them. If there are any, the script first waits up to 0.3 s for their end, in short steps. Zombies do not count.
+ * report them. If there are any, the script first waits up to 0.3 s for their end, in short steps. Zombies do not
+ * count.
  */
 const REPORT_REMAINING = [
   'look() {',

@@ -15,8 +15,8 @@ export interface Confinement {
   /** Default: none. */
   readonly denied?: DeniedPaths;
   /**
-   * True if the command line runs only git. If the repository does not make git run other programs either, git may change
-   * protected files, which are checked afterwards. Default: false.
+   * True if the command line runs only git. If the repository does not make git run other programs either, git may
+   * change protected files, which are checked afterwards. Default: false.
    */
   readonly runsGitAlone?: boolean;
 }
@@ -43,8 +43,8 @@ export interface CommandToConfine {
    */
   readonly loopback?: string;
   /**
-   * `monitor`: stderr contains reports about the command (see monitor-script.ts). `command`: stderr is the stderr of the
-   * command, and there are no reports.
+   * `monitor`: stderr contains reports about the command (see monitor-script.ts). `command`: stderr is the stderr of
+   * the command, and there are no reports.
    */
   readonly stderr: 'monitor' | 'command';
 }
@@ -55,8 +55,8 @@ export interface ConfinedCommand {
   readonly args: readonly string[];
   readonly env: Environment;
   /**
-   * True if the started process is a monitor: it stays outside the sandbox, ends together with all processes inside, and
-   * reports on stderr (see monitor-script.ts). If false, there are no reports.
+   * True if the started process is a monitor: it stays outside the sandbox, ends together with all processes inside,
+   * and reports on stderr (see monitor-script.ts). If false, there are no reports.
    */
   readonly monitored: boolean;
   /** True if the command begins only after `START_CHECK` (start-check.ts) was answered on its descriptor 3. */
@@ -99,9 +99,9 @@ export interface Sandbox {
    */
   confine(command: CommandToConfine): ConfinedCommand;
   /**
-   * Lets the commands with this key share a loopback, so that they can reach each other's servers, from the time when the
-   * promise resolves until the returned function is called. If no shared loopback can be created, each command has its
-   * own loopback.
+   * Lets the commands with this key share a loopback, so that they can reach each other's servers, from the time when
+   * the promise resolves until the returned function is called. If no shared loopback can be created, each command has
+   * its own loopback.
    */
   useLoopback(key: string): Promise<() => void>;
 }

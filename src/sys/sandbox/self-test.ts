@@ -32,8 +32,8 @@ echo done
 `;
 
 /**
- * The result of a self-test. `said` describes the protections that failed, or is the error output if the sandbox did not
- * start.
+ * The result of a self-test. `said` describes the protections that failed, or is the error output if the sandbox did
+ * not start.
  */
 export type SelfTestResult =
   | { readonly ok: true }

@@ -1,9 +1,9 @@
 import type { ShellWord } from '../parsed-line.ts';
 
 /**
- * The kind of value that an option takes. `none`: no value. `attached`: an optional value, which can only be in the same
- * word (`--color=auto`, `-M90%`). `text`, `number` and `path`: a value in the same word or in the next word. `last`: a
- * value in the same word or in the next word, but no value if the option is the last word.
+ * The kind of value that an option takes. `none`: no value. `attached`: an optional value, which can only be in the
+ * same word (`--color=auto`, `-M90%`). `text`, `number` and `path`: a value in the same word or in the next word.
+ * `last`: a value in the same word or in the next word, but no value if the option is the last word.
  */
 export type ValueKind = 'none' | 'attached' | 'text' | 'number' | 'path' | 'last';
 
@@ -110,7 +110,10 @@ export function takesNextWord({ kind, attached }: Pick<KnownOption, 'kind' | 'at
   return attached === null && kind !== 'none' && kind !== 'attached';
 }
 
-/** Counts the words that an option and its value take: 0 if the word is not an option. Returns undefined if the option is not in the table. */
+/**
+ * Counts the words that an option and its value take: 0 if the word is not an option. Returns undefined if the option
+ * is not in the table.
+ */
 export function countOptionWords(word: string, table: OptionTable): number | undefined {
   if (!isOption(word)) return 0;
   const option = splitOption(word, table);

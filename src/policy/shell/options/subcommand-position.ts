@@ -65,8 +65,8 @@ export function couldMatchWords(
 }
 
 /**
- * Finds the indices after the last word of a subcommand, among the words after the program, for every possible reading of
- * the options. `isSure`: the command certainly has this subcommand, and there is only one reading.
+ * Finds the indices after the last word of a subcommand, among the words after the program, for every possible reading
+ * of the options. `isSure`: the command certainly has this subcommand, and there is only one reading.
  */
 export function findSubcommandEnds(
   program: string,
@@ -123,7 +123,10 @@ function findPositionsFrom(
   return [...positions];
 }
 
-/** Returns the possible indices after the option at this index: none if the word is not an option, and `unknown` if every later index is possible. */
+/**
+ * Returns the possible indices after the option at this index: none if the word is not an option, and `unknown` if
+ * every later index is possible.
+ */
 function skipOption(
   position: number,
   words: readonly ShellWord[],

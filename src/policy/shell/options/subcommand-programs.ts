@@ -5,8 +5,9 @@ export interface SubcommandProgram {
   /** The options before the subcommand, in the syntax of `parseOptionTable`. */
   readonly options: string;
   /**
-   * The neutral options: they change at most the output, and neither what the subcommand does nor the directory in which
-   * it runs. The value is true if every value of the option is neutral, and otherwise a pattern for the neutral values.
+   * The neutral options: they change at most the output, and neither what the subcommand does nor the directory in
+   * which it runs. The value is true if every value of the option is neutral, and otherwise a pattern for the neutral
+   * values.
    */
   readonly neutralOptions?: Readonly<Record<string, true | RegExp>>;
   /** True if `+nightly` before the subcommand chooses a toolchain. */

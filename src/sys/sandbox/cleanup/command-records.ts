@@ -30,9 +30,9 @@ export interface CommandRecord {
 const NO_RECORD: CommandRecord = { accept: () => {}, remove: () => {} };
 
 /**
- * Records of running commands, each in a file in `directory`. If `directory` is null, no records are kept. If the process
- * that ran a command is killed, a later process uses the record to find the entries that the command created under
- * protected names.
+ * Records of running commands, each in a file in `directory`. If `directory` is null, no records are kept. If the
+ * process that ran a command is killed, a later process uses the record to find the entries that the command created
+ * under protected names.
  */
 export class CommandRecords {
   private readonly directory: string | null;

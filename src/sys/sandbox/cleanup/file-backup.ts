@@ -173,8 +173,8 @@ function isTreeOfSubmodule(configuration: string, tree: string): boolean {
 }
 
 /**
- * Runs a function that restores a file. Returns null if it succeeds, and otherwise the problem, so that one failure does
- * not prevent other files from being restored.
+ * Runs a function that restores a file. Returns null if it succeeds, and otherwise the problem, so that one failure
+ * does not prevent other files from being restored.
  */
 function findRestoreProblem(putBack: () => void): string | null {
   try {

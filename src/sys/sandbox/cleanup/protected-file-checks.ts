@@ -20,7 +20,8 @@ import { CommandRecords } from './command-records.ts';
 export const EMPTY_CLEANUP: CleanupResult = { removed: [], fromCommits: [] };
 
 /**
- * Returns the directory for entries that are removed from a workspace. `records` is the private directory of the sandbox.
+ * Returns the directory for entries that are removed from a workspace. `records` is the private directory of the
+ * sandbox.
  */
 export function quarantineDirectory(records: string | null): string | null {
   return records === null ? null : join(records, 'removed');

@@ -23,10 +23,10 @@ const OWNER_PERMISSIONS = 0o700;
 const O_PATH = 0o10000000;
 
 /**
- * Moves an entry (absolute path without links) out of the workspace into a new directory below `directory`,
- * which is created when needed, and returns its new location. If `directory` is null, the entry is renamed to a
- * harmless name in its own directory. Returns null if the entry no longer exists. Because commands may still run, a link
- * that appears in the path of the entry is not followed.
+ * Moves an entry (absolute path without links) out of the workspace into a new directory below `directory`, which is
+ * created when needed, and returns its new location. If `directory` is null, the entry is renamed to a harmless name in
+ * its own directory. Returns null if the entry no longer exists. Because commands may still run, a link that appears in
+ * the path of the entry is not followed.
  */
 export function quarantineEntry(path: string, directory: string | null): QuarantinedEntry | null {
   try {

@@ -38,9 +38,10 @@ interface RepositoryTips {
 
 /**
  * Distinguishes commits of the user from commits that commands have created. A file that a command creates under a
- * protected name may stay only if it is in a commit of the user or of a remote. Any command can create a commit and a ref
- * that names it as a commit of a remote. A new commit of a remote is therefore trusted only in two cases: the remote lies
- * on this machine and contains the commit, or only git ran and fetched the commit from a remote that existed before.
+ * protected name may stay only if it is in a commit of the user or of a remote. Any command can create a commit and a
+ * ref that names it as a commit of a remote. A new commit of a remote is therefore trusted only in two cases: the
+ * remote lies on this machine and contains the commit, or only git ran and fetched the commit from a remote that
+ * existed before.
  */
 export class TrustedTips {
   private readonly byDirectory = new Map<string, RepositoryTips>();
@@ -79,8 +80,8 @@ export class TrustedTips {
   }
 
   /**
-   * Returns the ids that git has fetched from remotes on other machines. Returns no ids if a command that is not only git
-   * runs at the same time, because that command could create refs of a remote.
+   * Returns the ids that git has fetched from remotes on other machines. Returns no ids if a command that is not only
+   * git runs at the same time, because that command could create refs of a remote.
    */
   private fetchedByGitAlone({ repository, named }: TipsAtStart): readonly string[] {
     const { created, running, remotes, settings } = this.tipsAt(repository);
