@@ -73,7 +73,7 @@ export function parseModeFlag(name: string): PermissionMode {
     );
   }
   throw new UsageError(
-    `--permission-mode ${JSON.stringify(name)} is not a mode; valid are ${PERMISSION_MODES.join(', ')}.`,
+    `--permission-mode ${JSON.stringify(name)} is not a mode; valid modes are ${PERMISSION_MODES.join(', ')}.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { findDefinedName, findEnclosingName } from '../code/definitions.ts';
 import type { QueryTerm } from './query.ts';
-import { stemsOf, type TermFinder } from './term-finder.ts';
+import { listStems, type TermFinder } from './term-finder.ts';
 
 /** A term with the value of one match in the searched files. */
 export interface WeighedTerm extends QueryTerm {
@@ -159,7 +159,7 @@ function scoreSection(
       quoted = Math.max(quoted, sumWorths(inQuotes, worths));
     }
   }
-  const named = section.name === null ? [] : stemsOf(section.name);
+  const named = section.name === null ? [] : listStems(section.name);
   const norm = K1 * (1 - B + (B * chars) / USUAL_CHARS);
   let body = 0;
   let symbol = 0;

@@ -67,7 +67,7 @@ export class TermFinder {
     if (!isToken(token)) return NO_TERMS;
     const known = this.#termsByToken.get(token);
     if (known !== undefined) return known;
-    const terms = stemsOf(token).flatMap((each) => this.#termsByStem.get(each) ?? NO_TERMS);
+    const terms = listStems(token).flatMap((each) => this.#termsByStem.get(each) ?? NO_TERMS);
     // The token is copied because a slice would keep the full text in memory.
     if (this.#termsByToken.size < MAX_KNOWN_TOKENS) this.#termsByToken.set(copyText(token), terms);
     return terms;
@@ -78,7 +78,7 @@ function copyText(text: string): string {
   return Buffer.from(text, 'utf16le').toString('utf16le');
 }
 
-/** The maximum length of a token. Longer ones are data and not words. */
+/** The maximum length of a token. A longer run of characters is data and not a word. */
 const MAX_TOKEN_CHARS = 80;
 /** The class of characters with which a token can start: letters, `_` and `$`. They can also continue a token. */
 const TOKEN_START = 1;
@@ -118,7 +118,7 @@ export function isToken(text: string): boolean {
  * Returns the stems of the parts of an identifier or word. If there are several parts, the parts joined in lower
  * case are added: `useCache` → us, cach, usecache.
  */
-export function stemsOf(token: string): readonly string[] {
+export function listStems(token: string): readonly string[] {
   const parts = splitIdentifier(token);
   const stems = parts.filter((part) => part.length > 1 && !/^\d+$/.test(part)).map(stem);
   return parts.length > 1 ? [...stems, parts.join('')] : stems;

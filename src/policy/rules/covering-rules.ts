@@ -19,8 +19,11 @@ const MAX_DEPTH = 30;
 export class CoveringRules {
   private readonly rules: readonly PermissionRule[];
   private readonly parser: ShellParser;
+  /** The results of `find`, by command. */
   private readonly found = new Map<SimpleCommand, PermissionRule | undefined>();
+  /** The commands that each command runs in turn. */
   private readonly runs = new Map<SimpleCommand, readonly InnerRun[]>();
+  /** Each command without neutral options; undefined if there are none. */
   private readonly plain = new Map<SimpleCommand, SimpleCommand | undefined>();
 
   constructor(rules: readonly PermissionRule[], parser: ShellParser) {
@@ -49,6 +52,10 @@ export class CoveringRules {
     );
   }
 
+  /**
+   * Tells whether the commands that a command runs in turn are covered. `named` is the number of words of the command,
+   * from the program on, that the rule names.
+   */
   private coversRuns(
     command: SimpleCommand,
     rule: { readonly named: number; readonly depth: number },

@@ -21,7 +21,8 @@ export function findPathPatternProblem(pattern: string): string | undefined {
   if (/^[!#]/.test(pattern))
     return `write a path that starts with ${pattern[0]} as \`./${pattern}\`.`;
   if (/^(?:~|\.|\/)?\/*$/.test(pattern)) return 'write `./**` for everything below a directory.';
-  if (/^~[^/]/.test(pattern)) return 'of home directories only `~/` is known.';
+  if (/^~[^/]/.test(pattern))
+    return '`~` must be followed by `/`; write an absolute path as `//path`.';
   if (pattern.split('/').includes('..'))
     return '`..` is not followed; write `//` and the whole path.';
   return undefined;

@@ -85,11 +85,11 @@ export function parseRule(
       : { ok: true, rule: { text: trimmed, tool, specifier: narrower.specifier, source } };
   }
   if (CONTROL.test(rest)) {
-    return fail('form', 'it holds a line break or a control character.', tool);
+    return fail('form', 'it contains a line break or a control character.', tool);
   }
   const specifier = readSpecifier(rest);
   if (specifier === undefined) {
-    const mistake = 'after the tool name only `(specifier)` may stand, its brackets balanced.';
+    const mistake = 'only `(specifier)` with balanced brackets may follow the tool name.';
     return fail('form', mistake, tool);
   }
   const mistake = findSpecifierProblem(tool, specifier);

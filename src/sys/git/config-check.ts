@@ -31,7 +31,7 @@ const UNREADABLE = 'a configuration that cannot be read';
 
 /**
  * Returns a setting of a repository's own configuration that may run a program; undefined if there is none.
- * `alsoHarmless`: further settings that cannot affect the commands to be run, as `section.key`.
+ * `alsoHarmless` are further settings that cannot affect the commands to be run, as `section.key`.
  */
 export function findUnsafeSetting(
   { gitDirectory, commonDirectory }: Repository,
@@ -71,7 +71,7 @@ const REDIRECTING_SETTINGS: ReadonlyMap<string, string> = new Map([
 ]);
 /** Matches `TRANSPORT::ADDRESS`, which makes git run the program of that transport. */
 const TRANSPORT = /^\s*[\w-]+::/;
-/** A branch may name a location instead of a remote. */
+/** Matches the value of a branch setting that names a location instead of a remote. */
 const LOCATION = /[/:\\]/;
 
 /**

@@ -34,7 +34,7 @@ export function readRemoteTips({ commonDirectory }: Repository, remote: string):
 }
 
 function listRefIds(directory: string, prefix: string): readonly string[] {
-  const loose = listFilesBelow(join(directory, prefix)).map(
+  const loose = listRefFiles(join(directory, prefix)).map(
     (path) => readGitText(path)?.trim() ?? '',
   );
   const packed = readGitFile(join(directory, 'packed-refs'), MAX_PACKED_BYTES);
@@ -49,7 +49,7 @@ function listRefIds(directory: string, prefix: string): readonly string[] {
   ];
 }
 
-function listFilesBelow(top: string): readonly string[] {
+function listRefFiles(top: string): readonly string[] {
   const files: string[] = [];
   const waiting = [top];
   let directories = 0;

@@ -55,7 +55,7 @@ function parseProxy(text: string, variable: string): URL {
   }
   if (!isDecodable(url.username) || !isDecodable(url.password)) {
     throw new UsageError(
-      `${variable} holds a "%" in its user name or password that begins no escape: write it as %25`,
+      `${variable} contains a "%" in its user name or password that does not begin an escape: write it as %25`,
     );
   }
   return url;

@@ -20,11 +20,11 @@ import type { Confinement } from './sandbox.ts';
 
 /** Paths of this machine and user that are protected from commands. */
 export interface HostPaths {
-  /** The possible meanings of `~` for programs. Absolute. */
+  /** The home directories that programs may use for `~`. Absolute. */
   readonly homes: readonly string[];
   /** Muster's own state directories. */
   readonly stateDirectories: readonly string[];
-  /** Directories that hold the sockets of the user's programs. */
+  /** Directories that contain the sockets of the user's programs. */
   readonly runtimeDirectories: readonly string[];
   /** Sockets that the environment names. */
   readonly sockets: readonly string[];
@@ -67,38 +67,51 @@ export function determineAccess(
 ): CommandAccess {
   const isWorkspace = access === 'workspace';
   const { hidden, readOnly } = denied ?? { hidden: [], readOnly: [] };
-  const seen = layerRules([
+  const visibilityRules = layerRules([
     ...[...PRIVATE_DIRECTORIES, ...hostPaths.runtimeDirectories].flatMap(privateRule),
     ...SHOWN_PATHS.flatMap((path) => existingRule('shown', path)),
     ...roots.map((path) => rule(isWorkspace ? rootRuleKind(path, readOnly) : 'shown', path)),
     ...secretRules(roots, hostPaths),
-    // The target of a link may be a root.
+    // A hidden path may be a link to a root. The root itself is not hidden.
     ...hidden.flatMap(hidingRules).filter(({ path }) => !roots.includes(path)),
     ...listHostSockets(hostPaths.sockets).map((path) => rule('masked', path)),
   ]);
   if (!isWorkspace) {
-    return { rules: seen, protectedPaths: { missing: [], present: new Map() }, gitWritable: null };
+    return {
+      rules: visibilityRules,
+      protectedPaths: { missing: [], present: new Map() },
+      gitWritable: null,
+    };
   }
   const repositories = [
     ...roots.flatMap((root) => gitRules(root)),
     ...roots.map((root) => outerRepositoryRules(root, roots)),
   ];
-  const opened = repositories.flatMap(({ rules }) => rules).filter(isOpenedUnless(seen));
+  const opened = repositories
+    .flatMap(({ rules }) => rules)
+    .filter(createVisibilityFilter(visibilityRules));
   const controlled = gitControlRules(roots, hostPaths.homes);
-  const denials = readOnlyRules(readOnly, seen);
+  const denials = readOnlyRules(readOnly, visibilityRules);
   const caches = (hostPaths.caches ?? [])
     .flatMap((path) => existingRule('writable', path))
-    .filter(isOpenedUnless(seen));
+    .filter(createVisibilityFilter(visibilityRules));
   const protection = [...caches, ...opened, ...roots.flatMap(presentRules)];
-  const defaultRules = layerRules([...seen, ...protection, ...controlled.rules, ...denials.rules]);
+  const defaultRules = layerRules([
+    ...visibilityRules,
+    ...protection,
+    ...controlled.rules,
+    ...denials.rules,
+  ]);
   const gitWritable = runsGitAlone ? findGitWritablePaths(roots, hostPaths, defaultRules) : null;
-  const isOpened = new Set(gitWritable === null ? [] : Object.values(gitWritable).flat());
+  const gitWritablePaths = new Set(gitWritable === null ? [] : Object.values(gitWritable).flat());
   const rules =
     gitWritable === null
       ? defaultRules
       : layerRules([
-          ...seen,
-          ...protection.filter(({ kind, path }) => kind !== 'protected' || !isOpened.has(path)),
+          ...visibilityRules,
+          ...protection.filter(
+            ({ kind, path }) => kind !== 'protected' || !gitWritablePaths.has(path),
+          ),
           ...controlled.rules,
           ...denials.rules,
         ]);
@@ -127,8 +140,8 @@ export function determineAccess(
 /**
  * Returns a filter that drops writable rules for hidden paths, so that a hidden repository is not made writable.
  */
-function isOpenedUnless(seen: readonly PathRule[]): (rule: PathRule) => boolean {
-  return ({ kind, path }) => kind !== 'writable' || !isHidden(path, seen);
+function createVisibilityFilter(visibilityRules: readonly PathRule[]): (rule: PathRule) => boolean {
+  return ({ kind, path }) => kind !== 'writable' || !isHidden(path, visibilityRules);
 }
 
 function rule(kind: PathRule['kind'], path: string): PathRule {

@@ -93,8 +93,8 @@ function allowNamespaces(details: MachineDetails): string {
     return 'sudo sysctl -w user.max_user_namespaces=15000';
   }
   return details.inContainer
-    ? 'the container has to allow user namespaces: start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined'
-    : 'inside another sandbox this one has no rights left: start Muster outside of it';
+    ? 'the container must allow user namespaces: start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined'
+    : 'another sandbox seems to forbid user namespaces: start Muster outside of that sandbox';
 }
 
 /** Files that Docker, Podman, CRI-O, systemd-nspawn and similar engines create. */

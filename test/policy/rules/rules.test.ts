@@ -37,13 +37,13 @@ describe('parseRule', () => {
     ['bash_tool', 'there is no tool "bash_tool"; did you mean Bash?'],
     ['Reed', 'there is no tool "Reed"; did you mean Read?'],
     ['Frobnicate', 'there is no tool "Frobnicate".'],
-    ['Bash(', 'its brackets balanced'],
-    ['Bash(a', 'its brackets balanced'],
-    ['Bash(a))', 'its brackets balanced'],
+    ['Bash(', 'balanced brackets'],
+    ['Bash(a', 'balanced brackets'],
+    ['Bash(a))', 'balanced brackets'],
     ['Bash(a)b', 'only `(specifier)` may stand'],
     ['Bash(a), Bash(b)', 'only `(specifier)` may stand'],
     ['Bash a', 'only `(specifier)` may stand'],
-    ['Bash(dir \\)', 'its brackets balanced'],
+    ['Bash(dir \\)', 'balanced brackets'],
     ['Bash()', 'the brackets are empty'],
     ['Bash(:*)', 'it names no command'],
     ['Bash(a\nb)', 'a line break'],
@@ -55,7 +55,7 @@ describe('parseRule', () => {
     ['Edit(!src)', '`./!src`'],
     ['Edit(../x)', '`..` is not followed'],
     ['Edit(.)', '`./**`'],
-    ['Edit(~root/x)', 'only `~/` is known'],
+    ['Edit(~root/x)', '`~` must be followed by `/`'],
   ])('%s is a problem', (text, mistake) => {
     const parsed = parse(text);
     expect(parsed.ok).toBe(false);

@@ -271,7 +271,7 @@ function findOptionsEnd(
     const option = splitOption(value, table);
     if (!option.isKnown) return { end: words.length, hasNoOperand: false };
     const { flags, name } = option;
-    if (name === '-m' && takesNextWord({ ...option, attached: null })) {
+    if (name === '-m' && takesNextWord({ ...option, attachedValue: null })) {
       return { end: at, hasNoOperand: false };
     }
     hasNoOperand &&= ![...flags, name].some(

@@ -52,8 +52,8 @@ export function readLeadingOptions(program: string, words: readonly ShellWord[])
     const option = splitOption(normalizeOption(program, word.value), table);
     if (!option.isKnown) break;
     const hasNext = takesNextWord(option);
-    const { attached } = option;
-    const attachedWord = attached === null ? null : createLiteralWord(attached);
+    const { attachedValue } = option;
+    const attachedWord = attachedValue === null ? null : createLiteralWord(attachedValue);
     const value = hasNext ? (words[end + 1] ?? null) : attachedWord;
     if (value !== null && canExpandToSeveralWords(value)) break;
     const position = { word, index: end };

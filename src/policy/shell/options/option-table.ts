@@ -1,11 +1,11 @@
 import type { ShellWord } from '../parsed-line.ts';
 
 /**
- * The kind of value that an option takes. `none`: no value. `attached`: an optional value, which can only be in the
- * same word (`--color=auto`, `-M90%`). `text`, `number` and `path`: a value in the same word or in the next word.
- * `last`: a value in the same word or in the next word, but no value if the option is the last word.
+ * The kind of value that an option takes. `none`: no value. `optional_attached`: an optional value, which can only be
+ * in the same word (`--color=auto`, `-M90%`). `text`, `number` and `path`: a value in the same word or in the next
+ * word. `optional`: a value in the same word or in the next word, but no value if the option is the last word.
  */
-export type ValueKind = 'none' | 'attached' | 'text' | 'number' | 'path' | 'last';
+export type ValueKind = 'none' | 'optional_attached' | 'text' | 'number' | 'path' | 'optional';
 
 /** The options of a program or a subcommand, without their dashes. */
 export interface OptionTable {
@@ -16,8 +16,8 @@ export interface OptionTable {
 }
 
 const KIND_BY_SUFFIX: ReadonlyMap<string, ValueKind> = new Map<string, ValueKind>([
-  ['[=]', 'attached'],
-  ['=?', 'last'],
+  ['[=]', 'optional_attached'],
+  ['=?', 'optional'],
   ['=', 'text'],
   ['#', 'number'],
   ['@', 'path'],
@@ -63,7 +63,7 @@ interface KnownOption {
   readonly name: string;
   readonly kind: ValueKind;
   /** The value in the same word, or null if there is none. */
-  readonly attached: string | null;
+  readonly attachedValue: string | null;
 }
 
 interface UnknownOption {
@@ -75,7 +75,7 @@ interface UnknownOption {
 /** Splits a word that starts with a dash into options, like a program with these options. */
 export function splitOption(word: string, table: OptionTable): KnownOption | UnknownOption {
   if (table.hasNumberOptions && /^-\d+$/.test(word)) {
-    return { isKnown: true, flags: [], name: '-#', kind: 'none', attached: null };
+    return { isKnown: true, flags: [], name: '-#', kind: 'none', attachedValue: null };
   }
   return word.startsWith('--') ? splitLong(word, table) : splitShort(word, table);
 }
@@ -86,7 +86,13 @@ function splitLong(word: string, { long }: OptionTable): KnownOption | UnknownOp
   const kind = long.get(name.slice(2));
   if (kind === undefined) return { isKnown: false, description: name };
   if (at >= 0 && kind === 'none') return { isKnown: false, description: word };
-  return { isKnown: true, flags: [], name, kind, attached: at < 0 ? null : word.slice(at + 1) };
+  return {
+    isKnown: true,
+    flags: [],
+    name,
+    kind,
+    attachedValue: at < 0 ? null : word.slice(at + 1),
+  };
 }
 
 function splitShort(word: string, { short }: OptionTable): KnownOption | UnknownOption {
@@ -98,16 +104,19 @@ function splitShort(word: string, { short }: OptionTable): KnownOption | Unknown
       return { isKnown: false, description: word.length === 2 ? word : `${name} in ${word}` };
     }
     const rest = word.slice(at + 1);
-    if (rest === '') return { isKnown: true, flags, name, kind, attached: null };
-    if (kind !== 'none') return { isKnown: true, flags, name, kind, attached: rest };
+    if (rest === '') return { isKnown: true, flags, name, kind, attachedValue: null };
+    if (kind !== 'none') return { isKnown: true, flags, name, kind, attachedValue: rest };
     flags.push(name);
   }
   return { isKnown: false, description: word };
 }
 
 /** Tells whether an option takes the next word as its value, if there is one. */
-export function takesNextWord({ kind, attached }: Pick<KnownOption, 'kind' | 'attached'>): boolean {
-  return attached === null && kind !== 'none' && kind !== 'attached';
+export function takesNextWord({
+  kind,
+  attachedValue,
+}: Pick<KnownOption, 'kind' | 'attachedValue'>): boolean {
+  return attachedValue === null && kind !== 'none' && kind !== 'optional_attached';
 }
 
 /**

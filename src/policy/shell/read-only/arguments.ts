@@ -78,10 +78,10 @@ interface OptionSink {
 function takeOption(value: string, { table, options, waiting }: OptionSink): string | undefined {
   const option = splitOption(value, table);
   if (!option.isKnown) return explainUnknownOption(option.description);
-  const { flags, name, kind, attached } = option;
+  const { flags, name, kind, attachedValue } = option;
   options.push(...flags.map((flag) => ({ name: flag, value: null })));
-  if (attached !== null)
-    return addOption({ name, value: createLiteralWord(attached) }, kind, options);
+  if (attachedValue !== null)
+    return addOption({ name, value: createLiteralWord(attachedValue) }, kind, options);
   if (takesNextWord(option)) return takeNextWord(name, kind, { options, waiting });
   options.push({ name, value: null });
   return undefined;
@@ -94,7 +94,7 @@ function takeNextWord(
 ): string | undefined {
   const next = waiting.pop();
   if (next !== undefined) return addOption({ name, value: next }, kind, options);
-  if (kind !== 'last') return `${quoteShellWord(name)} lacks its value`;
+  if (kind !== 'optional') return `${quoteShellWord(name)} lacks its value`;
   options.push({ name, value: null });
   return undefined;
 }
