@@ -107,9 +107,9 @@ function toLocation(
   terms: readonly WeighedTerm[],
 ): RankedLocation {
   const literalTerms = terms.filter(isLiteralTerm);
-  const all = sum(literalTerms.map(shareOf));
+  const all = sum(literalTerms.map(getTermShare));
   const present = literalTerms.filter((term) => inPath.includes(term) || inText.includes(term));
-  const share = all === 0 ? 0 : sum(present.map(shareOf)) / all;
+  const share = all === 0 ? 0 : sum(present.map(getTermShare)) / all;
   const least = present.some(({ kind }) => kind === 'name') ? NAME_COVERAGE : 0;
   const isText = isProse(file.path);
   return {
@@ -126,7 +126,7 @@ function toLocation(
 }
 
 /** Returns the value of a term in the coverage of a question. A name counts no more than a word of the same rarity. */
-function shareOf({ worth, weight }: WeighedTerm): number {
+function getTermShare({ worth, weight }: WeighedTerm): number {
   return worth / Math.max(weight, 1);
 }
 

@@ -142,11 +142,10 @@ class Bubblewrap extends TestedSandbox {
       network,
       makes: usesPackageCaches(argv),
     });
-    const {
-      rules,
-      protectedPaths: places,
-      opened,
-    } = this.determineCommandAccess(confinement, caches.writable);
+    const { rules, protectedPaths, backup } = this.determineCommandAccess(
+      confinement,
+      caches.writable,
+    );
     const isMonitored = stderr === 'monitor';
     const entry =
       loopback === undefined || confinement.network ? null : this.loopbacks.entry(loopback);
@@ -171,11 +170,11 @@ class Bubblewrap extends TestedSandbox {
       env: {
         ...caches.variables(plan.scratch),
         ...useScratchDirectory(env, plan.scratch),
-        ...(opened === null ? {} : disableHooks(env)),
+        ...(backup === null ? {} : disableHooks(env)),
       },
       monitored: isMonitored,
       startCheck: true,
-      ...this.protection.begin({ places, opened, roots: confinement.roots }),
+      ...this.protection.begin({ pathState: protectedPaths, backup, roots: confinement.roots }),
     };
   }
 
@@ -190,13 +189,13 @@ class Bubblewrap extends TestedSandbox {
     const { records, path } = this.settings;
     const hostPaths = { ...this.settings.hostPaths, path, caches };
     const prepared = determineAccess(confinement, hostPaths);
-    if (prepared.gitWritable === null) return { ...prepared, opened: null };
-    const opened = this.protection.isSettled()
+    if (prepared.gitWritable === null) return { ...prepared, backup: null };
+    const backup = this.protection.isSettled()
       ? ProtectedFileBackup.create(prepared.gitWritable, quarantineDirectory(records))
       : null;
-    if (opened !== null) return { ...prepared, opened };
+    if (backup !== null) return { ...prepared, backup };
     const restricted = determineAccess({ ...confinement, runsGitAlone: false }, hostPaths);
-    return { ...restricted, opened: null };
+    return { ...restricted, backup: null };
   }
 
   protected async test(): Promise<SandboxState> {
@@ -215,7 +214,7 @@ class Bubblewrap extends TestedSandbox {
 }
 
 interface PreparedAccess extends CommandAccess {
-  readonly opened: ProtectedFileBackup | null;
+  readonly backup: ProtectedFileBackup | null;
 }
 
 /** Adds a git setting that disables hooks while more files than usual are writable. */
@@ -248,7 +247,7 @@ class Seatbelt extends TestedSandbox {
       makes: usesPackageCaches(argv),
     });
     const { hostPaths } = this.settings;
-    const { rules, protectedPaths: places } = determineAccess(confinement, {
+    const { rules, protectedPaths } = determineAccess(confinement, {
       ...hostPaths,
       caches: caches.writable,
     });
@@ -256,7 +255,7 @@ class Seatbelt extends TestedSandbox {
       rules: [
         // Seatbelt cannot replace a directory by a private one. Such directories stay read-only by default.
         ...rules.filter(({ kind }) => kind !== 'private'),
-        ...places.missing.map((path) => ({ kind: 'absent', path }) as const),
+        ...protectedPaths.missing.map((path) => ({ kind: 'absent', path }) as const),
       ],
       scratch,
       network: confinement.network,

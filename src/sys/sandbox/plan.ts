@@ -75,10 +75,10 @@ function listParentRules(
 ): readonly PathRule[] {
   // A path that does not exist cannot be moved together with its directory.
   if (WRITABLE_KINDS.has(kind) || kind === 'absent') return [];
-  const above = findCoveringRule(parentOf(path) ?? '/', layered);
+  const above = findCoveringRule(getParent(path) ?? '/', layered);
   if (above === undefined || !WRITABLE_KINDS.has(above.kind)) return [];
   const parentRules: PathRule[] = [];
-  for (let at = parentOf(path); at !== undefined && at !== above.path; at = parentOf(at)) {
+  for (let at = getParent(path); at !== undefined && at !== above.path; at = getParent(at)) {
     parentRules.push({ kind: 'held', path: at });
   }
   return parentRules;
@@ -119,14 +119,14 @@ function hasEffect({ kind }: PathRule, above: PathRule | undefined): boolean {
 }
 
 function ruleAbove(path: string, rules: ReadonlyMap<string, PathRule>): PathRule | undefined {
-  for (let at = parentOf(path); at !== undefined; at = parentOf(at)) {
+  for (let at = getParent(path); at !== undefined; at = getParent(at)) {
     const rule = rules.get(at);
     if (rule !== undefined) return rule;
   }
   return undefined;
 }
 
-function parentOf(path: string): string | undefined {
+function getParent(path: string): string | undefined {
   if (path === '/') return undefined;
   return path.slice(0, path.lastIndexOf('/')) || '/';
 }

@@ -42,10 +42,10 @@ export class CommandRecords {
   }
 
   /**
-   * Writes a record. If the record cannot be written, the command still runs, without a record. `opened` is a backup of
+   * Writes a record. If the record cannot be written, the command still runs, without a record. `backup` is a backup of
    * the files that git may change; null if there are none.
    */
-  add({ missing, present }: ProtectedPathState, opened: ProtectedFileBackup | null): CommandRecord {
+  add({ missing, present }: ProtectedPathState, backup: ProtectedFileBackup | null): CommandRecord {
     const ownNamePrefix = getNamePrefix();
     if (this.directory === null || ownNamePrefix === null) return NO_RECORD;
     const path = join(this.directory, `${ownNamePrefix}-${newId()}`);
@@ -53,7 +53,7 @@ export class CommandRecords {
     try {
       mkdirSync(this.directory, { recursive: true, mode: 0o700 });
       const names = [...present].map(([directory, there]) => [directory, [...there]]);
-      const before = opened === null ? null : serializeBackup(opened);
+      const before = backup === null ? null : serializeBackup(backup);
       Object.assign(record, { missing, present: names, opened: before });
       writeRecord(path, record);
     } catch (thrown) {
@@ -171,11 +171,11 @@ function getNamePrefix(): string | null {
 }
 
 /** Converts a backup to JSON data from which another process can restore the files. */
-function serializeBackup(opened: ProtectedFileBackup): unknown {
-  const files = [...opened.files()].map(({ path, kind, mode, content }) => {
+function serializeBackup(backup: ProtectedFileBackup): unknown {
+  const files = [...backup.files()].map(({ path, kind, mode, content }) => {
     return { path, kind, mode, content: content.toString('base64') };
   });
-  return { places: opened.paths, files };
+  return { places: backup.paths, files };
 }
 
 /** Parses the backup in a record; null if there is none. `directory` is the directory for quarantined files. */

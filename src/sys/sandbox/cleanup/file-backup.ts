@@ -48,8 +48,8 @@ export class ProtectedFileBackup {
   private readonly before: Files;
   private readonly directory: string | null;
 
-  constructor(places: GitWritablePaths, before: Files, directory: string | null) {
-    this.paths = places;
+  constructor(paths: GitWritablePaths, before: Files, directory: string | null) {
+    this.paths = paths;
     this.before = before;
     this.directory = directory;
   }
@@ -58,9 +58,9 @@ export class ProtectedFileBackup {
    * Creates a backup. Returns null if there are too many files or the files are too large. `directory` is the directory
    * for quarantined files.
    */
-  static create(places: GitWritablePaths, directory: string | null): ProtectedFileBackup | null {
-    const before = readFiles(places);
-    return before === null ? null : new ProtectedFileBackup(places, before, directory);
+  static create(paths: GitWritablePaths, directory: string | null): ProtectedFileBackup | null {
+    const before = readFiles(paths);
+    return before === null ? null : new ProtectedFileBackup(paths, before, directory);
   }
 
   /** Returns the files in their state before the command. */
@@ -77,9 +77,9 @@ export class ProtectedFileBackup {
       const file = now.get(path) ?? this.before.get(path);
       return file === undefined ? [] : [file];
     });
-    const fine = await committed(wanted);
-    const restored = this.restore(changed.filter((path) => !fine.has(path)));
-    return { ...restored, fromCommits: [...fine] };
+    const fromCommits = await committed(wanted);
+    const restored = this.restore(changed.filter((path) => !fromCommits.has(path)));
+    return { ...restored, fromCommits: [...fromCommits] };
   }
 
   /**
@@ -104,27 +104,27 @@ export class ProtectedFileBackup {
 
   private *changed(now: Files): Generator<string, void, undefined> {
     for (const path of new Set([...this.before.keys(), ...now.keys()])) {
-      const [fileBefore, is] = [this.before.get(path), now.get(path)];
+      const [fileBefore, fileNow] = [this.before.get(path), now.get(path)];
       const isSame =
         fileBefore !== undefined &&
-        is !== undefined &&
-        fileBefore.kind === is.kind &&
-        fileBefore.mode === is.mode &&
-        fileBefore.content.equals(is.content);
+        fileNow !== undefined &&
+        fileBefore.kind === fileNow.kind &&
+        fileBefore.mode === fileNow.mode &&
+        fileBefore.content.equals(fileNow.content);
       if (!isSame) yield path;
     }
   }
 
   private isAllowedChange(path: string, now: Files): boolean {
-    const [fileBefore, is] = [this.before.get(path), now.get(path)];
+    const [fileBefore, fileNow] = [this.before.get(path), now.get(path)];
     const stats = lstatIfPresent(path);
     if (stats !== undefined && isOwnWrite(path, stats)) return true;
     if (this.paths.links.includes(path)) return lstatIfPresent(dirname(path)) === undefined;
     if (!this.paths.configurations.includes(path)) return false;
     return (
       fileBefore !== undefined &&
-      is?.kind === 'file' &&
-      addsOnlyHarmlessSettings(fileBefore.content, is.content, (tree) =>
+      fileNow?.kind === 'file' &&
+      addsOnlyHarmlessSettings(fileBefore.content, fileNow.content, (tree) =>
         isTreeOfSubmodule(path, tree),
       )
     );

@@ -33,7 +33,7 @@ const MAX_FILES = 2_000;
  * makes git run no programs, and files that Muster itself wrote.
  */
 export class NewEntries {
-  private readonly places: ProtectedPathState;
+  private readonly pathState: ProtectedPathState;
   private readonly committed: FindCommitted;
   private readonly directory: string | null;
   /** Files that may stay as they are, by path. */
@@ -41,8 +41,8 @@ export class NewEntries {
   private settling: Promise<CleanupResult> | null = null;
 
   /** `directory`: the directory for quarantined entries. */
-  constructor(places: ProtectedPathState, committed: FindCommitted, directory: string | null) {
-    this.places = places;
+  constructor(pathState: ProtectedPathState, committed: FindCommitted, directory: string | null) {
+    this.pathState = pathState;
     this.committed = committed;
     this.directory = directory;
   }
@@ -101,7 +101,7 @@ export class NewEntries {
   }
 
   private findEntries(): readonly NewEntry[] {
-    const { missing, present } = this.places;
+    const { missing, present } = this.pathState;
     const named = [...present].flatMap(([directory, names]) =>
       directoryNames(directory)
         .filter((name) => isProtectedName(name) && !names.has(name))

@@ -35,15 +35,15 @@ export interface ProtectedFileCheckSettings {
 }
 
 interface ProtectedCommand {
-  readonly places: ProtectedPathState;
+  readonly pathState: ProtectedPathState;
   /** A backup of the files that git may change; null if there are none. */
-  readonly opened: ProtectedFileBackup | null;
+  readonly backup: ProtectedFileBackup | null;
   readonly roots: readonly string[];
 }
 
 interface Running {
   /** Null after the files have been checked. */
-  opened: ProtectedFileBackup | null;
+  backup: ProtectedFileBackup | null;
   readonly entries: NewEntries;
 }
 
@@ -74,23 +74,27 @@ export class ProtectedFileChecks {
    */
   isSettled(): boolean {
     return [...this.running].every(
-      ({ opened, entries }) => opened === null && !entries.hasUnknown(),
+      ({ backup, entries }) => backup === null && !entries.hasUnknown(),
     );
   }
 
   /** Prepares the checks for a command. Must be called before the command starts. */
-  begin({ places, opened, roots }: ProtectedCommand): Pick<ConfinedCommand, 'settle' | 'release'> {
-    if (places.missing.length === 0 && places.present.size === 0 && opened === null) {
+  begin({
+    pathState,
+    backup,
+    roots,
+  }: ProtectedCommand): Pick<ConfinedCommand, 'settle' | 'release'> {
+    if (pathState.missing.length === 0 && pathState.present.size === 0 && backup === null) {
       return { settle: () => Promise.resolve(EMPTY_CLEANUP), release: () => {} };
     }
     const { path, records } = this.settings;
-    const record = this.records.add(places, opened);
-    const use = { roots, isGitAlone: opened !== null };
+    const record = this.records.add(pathState, backup);
+    const use = { roots, isGitAlone: backup !== null };
     const repositories = findRepositories(roots);
     const tipsAtStart = repositories.map((repository) => this.tips.begin(repository, use));
     const settleModules = watchSubmodules(repositories, quarantineDirectory(records));
     // Another running command may just have changed these files.
-    if (opened !== null && this.running.size === 0) this.userStates.add(opened.files());
+    if (backup !== null && this.running.size === 0) this.userStates.add(backup.files());
     const committed: FindCommitted = async (files) => {
       const known = this.userStates.among(files);
       const others = files.filter(({ path: each }) => !known.has(each));
@@ -102,14 +106,14 @@ export class ProtectedFileChecks {
         ...(await selectCommitted(others, tipsAtStart, { tips: this.tips, git })),
       ]);
     };
-    const entries = new NewEntries(places, committed, quarantineDirectory(records));
-    const running: Running = { opened, entries };
+    const entries = new NewEntries(pathState, committed, quarantineDirectory(records));
+    const running: Running = { backup, entries };
     this.running.add(running);
     let isReleased = false;
     return {
       settle: async () => {
-        const changed = (await running.opened?.settle(committed)) ?? EMPTY_CLEANUP;
-        running.opened = null;
+        const changed = (await running.backup?.settle(committed)) ?? EMPTY_CLEANUP;
+        running.backup = null;
         const made = await entries.settle();
         if (made.fromCommits.length > 0 && !isReleased) record.accept(entries.acceptedFiles());
         return {
@@ -122,7 +126,7 @@ export class ProtectedFileChecks {
         if (isReleased) return;
         isReleased = true;
         this.running.delete(running);
-        running.opened?.restoreAll();
+        running.backup?.restoreAll();
         entries.settleNow();
         settleModules();
         for (const before of tipsAtStart) this.tips.end(before);
