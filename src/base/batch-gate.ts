@@ -2,22 +2,22 @@ import { deferred, type Deferred } from './async.ts';
 
 /** Options of a `BatchGate`. */
 export interface BatchGateOptions {
-  /** The period over which pieces are counted, in milliseconds. */
+  /** The length of the period in which pieces of work are counted, in milliseconds. */
   readonly periodMs: number;
-  /** The number of pieces in one period from which the pieces of the next period begin together. */
+  /** If one period has at least this number of pieces, the pieces of the next period begin together. */
   readonly threshold: number;
-  /** The longest time that a piece waits, in milliseconds. */
+  /** The maximum time that a piece of work waits, in milliseconds. */
   readonly maxWaitMs: number;
 }
 
 /**
- * Decides when pieces of work begin: each at once while there are few, and several together while there are
- * many. This suits work that is cheaper together, for example because it wakes a thread.
+ * Decides when pieces of work begin. While there are few, each piece begins at once. While there are many,
+ * several pieces begin together, which is cheaper if, for example, each start wakes a thread.
  */
 export class BatchGate {
   private readonly options: BatchGateOptions;
-  private period = { endsAt: -Infinity, asked: 0 };
-  private areMany = false;
+  private period = { endsAt: -Infinity, pieces: 0 };
+  private isBusy = false;
   private next: { readonly begins: Deferred<void>; readonly timer: NodeJS.Timeout } | null = null;
 
   constructor(options: BatchGateOptions) {
@@ -26,8 +26,8 @@ export class BatchGate {
 
   /** Resolves when a piece may begin; null if it may begin at once. */
   waitForRelease(): Promise<void> | null {
-    this.count();
-    if (!this.areMany) return null;
+    this.countPiece();
+    if (!this.isBusy) return null;
     this.next ??= {
       begins: deferred<void>(),
       timer: setTimeout(() => this.release(), this.options.maxWaitMs),
@@ -45,14 +45,14 @@ export class BatchGate {
     await next.begins.promise;
   }
 
-  private count(): void {
+  private countPiece(): void {
     const now = performance.now();
     if (now >= this.period.endsAt) {
-      const { periodMs, threshold: many } = this.options;
-      const followed = now < this.period.endsAt + periodMs;
-      this.areMany = followed && this.period.asked >= many;
-      this.period = { endsAt: now + periodMs, asked: 0 };
+      const { periodMs, threshold } = this.options;
+      const isNextPeriod = now < this.period.endsAt + periodMs;
+      this.isBusy = isNextPeriod && this.period.pieces >= threshold;
+      this.period = { endsAt: now + periodMs, pieces: 0 };
     }
-    this.period.asked += 1;
+    this.period.pieces += 1;
   }
 }

@@ -1,4 +1,4 @@
-/** The class of a character in a tokenizer, which decides what other characters it is joined with. */
+/** The class of a character in a tokenizer. The class decides which neighboring characters are joined with it. */
 export type CharacterClass =
   | 'space'
   | 'line_end'
@@ -11,7 +11,7 @@ export type CharacterClass =
   | 'accented'
   | ScriptKind;
 
-/** Characters that are neither ASCII nor Latin, grouped by their cost in tokens. */
+/** The classes of characters that are neither ASCII nor Latin, grouped by their cost in tokens. */
 export type ScriptKind =
   | 'cyrillic'
   | 'greek'
@@ -30,12 +30,12 @@ export function classifyCharacter(unit: number): CharacterClass {
   const ascii = ASCII[unit];
   if (ascii !== undefined) return ascii;
   if (unit < 0x250) return unit < 0xc0 || unit === 0xd7 || unit === 0xf7 ? 'symbol' : 'accented';
-  // Blocks are sorted, so the first end above the unit belongs to its block.
+  // The blocks are sorted, so the first block that ends above the unit contains the unit.
   for (const block of BLOCKS) if (unit < block[0]) return block[1];
   return 'symbol';
 }
 
-function asciiClass(unit: number): CharacterClass {
+function classifyAscii(unit: number): CharacterClass {
   if (unit >= 0x61 && unit <= 0x7a) return 'lower';
   if (unit === 0x20 || unit === 0x09) return 'space';
   if (unit >= 0x30 && unit <= 0x39) return 'digit';
@@ -76,5 +76,5 @@ const BLOCKS: readonly (readonly [end: number, kind: CharacterClass])[] = [
 
 /** The classes of ASCII characters, which make up most texts. */
 const ASCII: readonly CharacterClass[] = Array.from({ length: 0x80 }, (_, unit) =>
-  asciiClass(unit),
+  classifyAscii(unit),
 );

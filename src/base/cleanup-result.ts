@@ -1,13 +1,14 @@
 /**
- * An entry that a command created under a protected name, and its new location; null with a problem if it could
- * not be moved. Absolute paths.
+ * An entry that a command created under a protected name (`path`), and the location to which it was moved
+ * (`keptAt`). If the entry could not be moved, `keptAt` is null and `problem` says why. All paths are absolute.
  */
 export type QuarantinedEntry =
   | { readonly path: string; readonly keptAt: string }
   | { readonly path: string; readonly keptAt: null; readonly problem: string };
 
-/** The changes under protected names that were found after a command. */
+/** The changes to protected files and names that were found after a command. */
 export interface CleanupResult {
+  /** New entries that were moved away. */
   readonly removed: readonly QuarantinedEntry[];
   /** Paths that git wrote with the content of a commit. */
   readonly fromCommits: readonly string[];

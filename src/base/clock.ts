@@ -1,15 +1,15 @@
 /**
  * Time as a port, so that a replay can take it from the log and a test can control it. `now` is the wall clock
- * in milliseconds since the epoch, for dates and times of day. It may be set while a process runs, so the
- * difference of two readings is not a duration. `monotonic` is for durations and deadlines: it starts at the
- * time of the wall clock when the process starts, and advances evenly from then on.
+ * in milliseconds since the epoch, for dates and times of day. The wall clock may be set while a process runs,
+ * so the difference between two readings of it is not a duration. `monotonic` is for durations and deadlines, in
+ * milliseconds: it starts at the time of the wall clock when the process starts, and then advances evenly.
  */
 export interface Clock {
   now(): number;
   monotonic(): number;
 }
 
-/** Milliseconds in which this process was stopped. */
+/** The total time for which this process was stopped, in milliseconds. */
 let stoppedMs = 0;
 
 /** Difference between the wall clock and the system's monotonic clock when this process started. */
@@ -20,22 +20,25 @@ export const systemClock: Clock = {
   monotonic: () => startMs + systemMs() - stoppedMs,
 };
 
-/** Smaller differences come from rounding, because the two clocks are not read at the same instant. */
-const LEAST_SHIFT_MS = 100;
+/**
+ * The smallest difference that is reported. The two clocks are not read at the same instant, so they always differ a
+ * little.
+ */
+const MIN_SHIFT_MS = 100;
 
 /**
- * Returns the milliseconds by which the wall clock is ahead of the monotonic one (negative: behind), because it
- * was set or the computer slept. Returns 0 for less than a tenth of a second. `now`: a reading of the wall
- * clock that was just taken.
+ * Returns the number of milliseconds by which the wall clock is ahead of the monotonic clock, because the wall
+ * clock was set or the computer slept. The result is negative if the wall clock is behind, and 0 if the
+ * difference is less than a tenth of a second. `now` is a reading of the wall clock that was just taken.
  */
 export function measureClockShift(clock: Clock, now = clock.now()): number {
   const shift = Math.round(now - clock.monotonic());
-  return Math.abs(shift) < LEAST_SHIFT_MS ? 0 : shift;
+  return Math.abs(shift) < MIN_SHIFT_MS ? 0 : shift;
 }
 
 /**
- * Runs a function that may stop this process (Ctrl+Z). The monotonic clock does not count the time in which the
- * process is stopped, like the time in which a computer sleeps.
+ * Runs a function that may stop this process (Ctrl+Z). The monotonic clock counts neither the time for which the
+ * process is stopped nor the time for which the computer sleeps.
  */
 export function pauseClockDuring(stop: () => void): void {
   const before = systemMs();
@@ -43,7 +46,10 @@ export function pauseClockDuring(stop: () => void): void {
   stoppedMs += systemMs() - before;
 }
 
-/** Uses `hrtime` because `performance` takes a millisecond of each start to load. */
+/**
+ * Reads the system's monotonic clock. `hrtime` is used because loading `performance` delays each start by a
+ * millisecond.
+ */
 function systemMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1_000 + nanoseconds / 1_000_000;

@@ -1,6 +1,6 @@
 /**
- * Work that is done for everybody who requested it: at once for the first request, and once for all requests
- * that come while it runs.
+ * Runs work on request and combines requests: the first request starts a run at once, and all requests that come
+ * during that run share one more run after it.
  */
 export class CoalescedWork {
   private readonly work: () => Promise<void>;
@@ -11,22 +11,22 @@ export class CoalescedWork {
     this.work = work;
   }
 
-  /** Requests the work. The promise settles like a run of the work that begins after this call. */
+  /** Requests a run of the work. The promise settles like a run that begins during or after this call. */
   request(): Promise<void> {
     if (this.next !== null) return this.next;
-    if (this.running === null) return this.begin();
-    this.next = this.later(this.running);
+    if (this.running === null) return this.start();
+    this.next = this.runAfter(this.running);
     return this.next;
   }
 
-  private async later(running: Promise<void>): Promise<void> {
-    // Whoever requested that run gets its error.
+  private async runAfter(running: Promise<void>): Promise<void> {
+    // The callers that requested the current run get its error.
     await running.catch(() => {});
     this.next = null;
-    await this.begin();
+    await this.start();
   }
 
-  private begin(): Promise<void> {
+  private start(): Promise<void> {
     const running = this.work().finally(() => {
       this.running = null;
     });

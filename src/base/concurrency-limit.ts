@@ -1,11 +1,11 @@
 import { deferred, type Deferred } from './async.ts';
 
-/** Runs at most `count` pieces of work at a time; the rest wait in order. */
+/** Runs at most `count` pieces of work at a time. Further pieces wait in the order in which they came. */
 export class ConcurrencyLimit {
   #free: number;
   readonly #count: number;
   readonly #waiting: Deferred<void>[] = [];
-  #emptied: Deferred<void> | undefined;
+  #idle: Deferred<void> | undefined;
 
   constructor(count: number) {
     this.#count = count;
@@ -15,25 +15,25 @@ export class ConcurrencyLimit {
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
     else {
-      const given = deferred<void>();
-      this.#waiting.push(given);
-      await given.promise;
+      const slot = deferred<void>();
+      this.#waiting.push(slot);
+      await slot.promise;
     }
     try {
       return await work();
     } finally {
-      this.#giveOn();
+      this.#releaseSlot();
     }
   }
 
   /** Resolves once nothing runs and nothing waits. */
   waitUntilIdle(): Promise<void> {
     if (this.#free === this.#count) return Promise.resolve();
-    this.#emptied ??= deferred<void>();
-    return this.#emptied.promise;
+    this.#idle ??= deferred<void>();
+    return this.#idle.promise;
   }
 
-  #giveOn(): void {
+  #releaseSlot(): void {
     const next = this.#waiting.shift();
     if (next !== undefined) {
       next.resolve();
@@ -41,7 +41,7 @@ export class ConcurrencyLimit {
     }
     this.#free += 1;
     if (this.#free < this.#count) return;
-    this.#emptied?.resolve();
-    this.#emptied = undefined;
+    this.#idle?.resolve();
+    this.#idle = undefined;
   }
 }

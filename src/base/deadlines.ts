@@ -1,20 +1,20 @@
 import { systemClock, type Clock } from './clock.ts';
 import { deferred, onAbort } from './async.ts';
 
-/** A deadline that can be cancelled. `cancel` does nothing after the deadline fired or was cancelled. */
+/** A deadline that can be cancelled. `cancel` does nothing if the deadline has already fired or been cancelled. */
 export interface Deadline {
   cancel(): void;
 }
 
 interface Entry {
-  at: number;
+  dueAt: number;
   index: number;
   fire: (() => void) | null;
 }
 
 /**
- * Keeps all deadlines of a process in one binary heap with one timer, so that thousands of tasks need no timer
- * each. The timer keeps the process alive only while there is a deadline.
+ * Keeps all deadlines of a process in one binary heap with one timer, so that thousands of tasks do not need
+ * thousands of timers. The timer keeps the process alive only while there is a deadline.
  */
 export class Deadlines {
   private readonly heap: Entry[] = [];
@@ -26,11 +26,11 @@ export class Deadlines {
     this.clock = clock;
   }
 
-  /** Calls `fire` once, `ms` milliseconds from now at the earliest. */
+  /** Calls `fire` once, after at least `ms` milliseconds. */
   after(ms: number, fire: () => void): Deadline {
-    const entry: Entry = { at: this.clock.monotonic() + ms, index: this.heap.length, fire };
+    const entry: Entry = { dueAt: this.clock.monotonic() + ms, index: this.heap.length, fire };
     this.heap.push(entry);
-    this.up(entry);
+    this.moveUp(entry);
     this.arm();
     return { cancel: () => this.remove(entry) };
   }
@@ -45,13 +45,16 @@ export class Deadlines {
     const last = this.heap.pop();
     if (last !== undefined && last !== entry) {
       this.place(last, entry.index);
-      this.up(last);
-      this.down(last);
+      this.moveUp(last);
+      this.moveDown(last);
     }
     this.arm();
   }
 
-  /** Sets the timer. It is never moved later: if it fires early, nothing is due and it is set again. */
+  /**
+   * Sets the timer for the first deadline. A timer that would fire too early is kept: it finds nothing due and is set
+   * again.
+   */
   private arm(): void {
     const next = this.heap[0];
     if (next === undefined) {
@@ -60,10 +63,10 @@ export class Deadlines {
       this.timerAt = Infinity;
       return;
     }
-    if (next.at >= this.timerAt) return;
+    if (next.dueAt >= this.timerAt) return;
     if (this.timer !== null) clearTimeout(this.timer);
-    this.timerAt = next.at;
-    const wait = Math.min(Math.max(next.at - this.clock.monotonic(), 0), MAX_TIMER_MS);
+    this.timerAt = next.dueAt;
+    const wait = Math.min(Math.max(next.dueAt - this.clock.monotonic(), 0), MAX_TIMER_MS);
     this.timer = setTimeout(() => this.expire(), Math.ceil(wait));
   }
 
@@ -71,7 +74,7 @@ export class Deadlines {
     this.timer = null;
     this.timerAt = Infinity;
     const now = this.clock.monotonic();
-    for (let next = this.heap[0]; next !== undefined && next.at <= now; next = this.heap[0]) {
+    for (let next = this.heap[0]; next !== undefined && next.dueAt <= now; next = this.heap[0]) {
       const fire = next.fire;
       this.remove(next);
       fire?.();
@@ -84,20 +87,21 @@ export class Deadlines {
     this.heap[index] = entry;
   }
 
-  private up(entry: Entry): void {
+  private moveUp(entry: Entry): void {
     while (entry.index > 0) {
       const above = this.heap[(entry.index - 1) >> 1];
-      if (above === undefined || above.at <= entry.at) return;
+      if (above === undefined || above.dueAt <= entry.dueAt) return;
       this.swap(entry, above);
     }
   }
 
-  private down(entry: Entry): void {
+  private moveDown(entry: Entry): void {
     for (;;) {
       const left = this.heap[2 * entry.index + 1];
       const right = this.heap[2 * entry.index + 2];
-      const below = left !== undefined && right !== undefined && right.at < left.at ? right : left;
-      if (below === undefined || below.at >= entry.at) return;
+      const below =
+        left !== undefined && right !== undefined && right.dueAt < left.dueAt ? right : left;
+      if (below === undefined || below.dueAt >= entry.dueAt) return;
       this.swap(entry, below);
     }
   }
@@ -109,26 +113,26 @@ export class Deadlines {
   }
 }
 
-/** The longest timer of Node, in milliseconds. A longer one would fire at once. */
+/** The maximum delay of a timer in Node, in milliseconds. A timer with a longer delay would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Starts a single deadline `ms` milliseconds from now. Unlike a timer, it does not count the time in which this
- * process was stopped.
+ * Starts a single deadline `ms` milliseconds from now. Unlike a timer, the deadline does not count the time for
+ * which this process was stopped.
  */
 export function startDeadline(ms: number, fire: () => void): Deadline {
   return new Deadlines(systemClock).after(ms, fire);
 }
 
-/** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
+/** Resolves after `ms` milliseconds. Rejects with the signal's reason as soon as the signal aborts. */
 export async function sleep(deadlines: Deadlines, ms: number, signal: AbortSignal): Promise<void> {
   const done = deferred<void>();
   const deadline = deadlines.after(ms, () => done.resolve());
-  const forget = onAbort(signal, () => done.reject(signal.reason));
+  const removeListener = onAbort(signal, () => done.reject(signal.reason));
   try {
     await done.promise;
   } finally {
     deadline.cancel();
-    forget();
+    removeListener();
   }
 }

@@ -1,6 +1,5 @@
 /**
- * Returns the fields that have a value, without those that are null or undefined: an optional field is left out
- * instead of being set to nothing.
+ * Returns a copy of an object without the fields whose value is null or undefined.
  */
 export function dropMissing<Fields extends object>(
   fields: Fields,

@@ -30,8 +30,8 @@ export interface MusterErrorOptions {
 }
 
 /**
- * An error for a person or a program outside. Its `message` says what happened, where (file:line, field, task id) and
- * what to do, so that it can be understood without a stack trace.
+ * An error for a person or for another program. Its `message` says what happened, where (file:line, field, task id)
+ * and what to do, so that the reader needs no stack trace.
  */
 export class MusterError extends Error {
   override readonly name: string = 'MusterError';
@@ -49,7 +49,7 @@ export class MusterError extends Error {
   }
 }
 
-/** An error in the flags or the configuration, for which the command line ends with exit code 2. */
+/** An error in the flags or the configuration. The command line then ends with exit code 2. */
 export class UsageError extends MusterError {
   override readonly name = 'UsageError';
 
@@ -64,6 +64,7 @@ export function errorInfo(thrown: unknown): ErrorInfo {
   return { code: 'INTERNAL_ERROR', message: errorMessage(thrown), retryable: false };
 }
 
+/** Returns the message of a thrown value, which may be an error or any other value. */
 export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
@@ -78,6 +79,7 @@ export function catchMusterError<T>(work: () => T): T | MusterError {
   }
 }
 
+/** Tells whether a thrown value is a MusterError with the code CANCELLED. */
 export function isCancelled(thrown: unknown): boolean {
   return thrown instanceof MusterError && thrown.code === 'CANCELLED';
 }
@@ -90,7 +92,7 @@ export function systemErrorCode(thrown: unknown): string | undefined {
   return undefined;
 }
 
-/** Throws. It belongs in the `default` branch of an exhaustive switch. */
+/** Throws an error. Use it in the `default` branch of an exhaustive switch. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }

@@ -1,12 +1,12 @@
 import { lazy } from './lazy.ts';
-/** Matches most texts, which have no other characters. */
+/** Matches texts of plain ASCII, which need no further check. Most texts are plain ASCII. */
 const PLAIN = /^[\n\t -~]*$/;
 
 /**
- * Matches controls, directions, tags and characters without a width, except the joiners of scripts and emoji. A
- * variation selector stays if it selects the look of a character. It is removed after another one, after a Latin
- * letter and after a blank, and a selector for ideographs after anything else: there it shows nothing, and could
- * encode any text.
+ * Matches control characters, direction marks, tags and characters without width, except the joiners of scripts
+ * and emoji. Also matches variation selectors that have no effect and could therefore encode a hidden text: any
+ * selector at the start of the text, after another selector, after a Latin letter or after white space, and a
+ * selector for ideographs that does not follow an ideograph.
  */
 const HIDDEN = lazy(
   () =>
@@ -15,8 +15,8 @@ const HIDDEN = lazy(
 );
 
 /**
- * Returns a text as a person sees it, with line feeds at the ends of lines. Hidden characters could tell a model
- * something that no person sees. Pure.
+ * Returns a text as a person sees it, with line feeds at the ends of lines. Hidden characters could give a model
+ * instructions that no person sees.
  */
 export function removeHiddenCharacters(text: string): {
   readonly text: string;

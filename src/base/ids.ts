@@ -2,19 +2,21 @@ import { randomFillSync } from 'node:crypto';
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 12;
-/** The largest multiple of 36 below 256: bytes above it would favour some letters. */
-const UNBIASED = 252;
+/**
+ * The largest multiple of 36 below 256. Bytes from this value on are skipped, because they would favour some letters.
+ */
+const BIAS_LIMIT = 252;
 
-/** Random bytes. Many are drawn at a time, because each request has a high cost. */
-const drawn = new Uint8Array(4096);
-let used = drawn.length;
+/** A supply of random bytes. It is refilled as a whole, because each request for random bytes is expensive. */
+const supply = new Uint8Array(4096);
+let used = supply.length;
 
 function randomByte(): number {
-  if (used === drawn.length) {
-    randomFillSync(drawn);
+  if (used === supply.length) {
+    randomFillSync(supply);
     used = 0;
   }
-  const byte = drawn[used] ?? UNBIASED;
+  const byte = supply[used] ?? BIAS_LIMIT;
   used += 1;
   return byte;
 }
@@ -24,7 +26,7 @@ export function newId(): string {
   let id = '';
   while (id.length < ID_LENGTH) {
     const byte = randomByte();
-    if (byte < UNBIASED) id += ALPHABET[byte % ALPHABET.length];
+    if (byte < BIAS_LIMIT) id += ALPHABET[byte % ALPHABET.length];
   }
   return id;
 }

@@ -1,10 +1,10 @@
-/** The position of a value in a JSON text: its first character, and the one after its last. */
+/** The position of a value in a JSON text: the index of its first character, and the index after its last character. */
 export interface JsonSpan {
   readonly start: number;
   readonly end: number;
 }
 
-/** A member of an object: the position of its value, and of its name. */
+/** A member of an object: the position of its value, its name, and the position of its name. */
 export interface MemberSpan extends JsonSpan {
   readonly name: string;
   readonly nameStart: number;
@@ -13,8 +13,8 @@ export interface MemberSpan extends JsonSpan {
 const QUOTE = '"';
 
 /**
- * Finds the members of the object that begins at `at`, in order. The text must be valid JSON, as in all functions
- * here.
+ * Finds the members of the object that begins at index `at`, in order. All functions in this file require a text
+ * that is valid JSON.
  */
 export function memberSpans(text: string, at: number): readonly MemberSpan[] {
   const found: MemberSpan[] = [];
@@ -30,7 +30,7 @@ export function memberSpans(text: string, at: number): readonly MemberSpan[] {
   return found;
 }
 
-/** Finds the items of the array that begins at `at`. */
+/** Finds the items of the array that begins at index `at`. */
 export function itemSpans(text: string, at: number): readonly JsonSpan[] {
   const found: JsonSpan[] = [];
   let start = skipBlanks(text, at + 1);
@@ -42,7 +42,7 @@ export function itemSpans(text: string, at: number): readonly JsonSpan[] {
   return found;
 }
 
-/** The position at which the outermost value begins. */
+/** Returns the index at which the outermost value begins. */
 export function rootStart(text: string): number {
   return skipBlanks(text, 0);
 }
@@ -71,7 +71,7 @@ function valueEnd(text: string, start: number): number {
   return text.length;
 }
 
-/** Finds the end of the string that begins at `start`: the position after its closing quotation mark. */
+/** Finds the end of the string that begins at `start`: the index after its closing quotation mark. */
 export function jsonStringEnd(text: string, start: number): number {
   for (let end = text.indexOf(QUOTE, start + 1); end !== -1; end = text.indexOf(QUOTE, end + 1)) {
     let backslashes = 0;

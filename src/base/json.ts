@@ -4,9 +4,11 @@ export interface JsonObject {
   readonly [key: string]: JsonValue | undefined;
 }
 
-/** Tells whether objects and lists are nested on more than `most` levels. Works at any depth. */
-export function isDeeperThan(value: JsonValue, most: number): boolean {
-  for (const { level } of visitJsonValues(value)) if (level > most) return true;
+/**
+ * Tells whether objects and lists are nested more than `maxLevels` deep. Does not recurse, so it works at any depth.
+ */
+export function isDeeperThan(value: JsonValue, maxLevels: number): boolean {
+  for (const { level } of visitJsonValues(value)) if (level > maxLevels) return true;
   return false;
 }
 
@@ -14,13 +16,14 @@ export function isDeeperThan(value: JsonValue, most: number): boolean {
 export function* visitJsonValues(
   root: JsonValue,
 ): Generator<{ readonly value: JsonValue; readonly level: number }> {
-  const left = [{ value: root, level: isScalar(root) ? 0 : 1 }];
-  for (let at = left.pop(); at !== undefined; at = left.pop()) {
-    yield at;
-    const { value, level } = at;
+  const pending = [{ value: root, level: isScalar(root) ? 0 : 1 }];
+  for (let item = pending.pop(); item !== undefined; item = pending.pop()) {
+    yield item;
+    const { value, level } = item;
     if (isScalar(value)) continue;
-    for (const each of Object.values<JsonValue | undefined>(value)) {
-      if (each !== undefined) left.push({ value: each, level: level + (isScalar(each) ? 0 : 1) });
+    for (const child of Object.values<JsonValue | undefined>(value)) {
+      if (child !== undefined)
+        pending.push({ value: child, level: level + (isScalar(child) ? 0 : 1) });
     }
   }
 }

@@ -25,7 +25,7 @@ export function completeLinesLength(bytes: Uint8Array): number {
   return bytes.lastIndexOf(NEWLINE) + 1;
 }
 
-/** Parses a line of JSON; undefined (which is not a JSON value) if it is not valid. */
+/** Parses a line of JSON. Returns undefined, which is not a JSON value, if the line is not valid. */
 export function parseJsonLine(line: string): unknown {
   try {
     const value: unknown = JSON.parse(line);

@@ -5,10 +5,15 @@ const NO_DATE = 'no date';
 export function formatClockTime(ms: number): string {
   const at = new Date(ms);
   if (Number.isNaN(at.getTime())) return NO_DATE;
-  return [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => padded(part, 2)).join(':');
+  return [at.getHours(), at.getMinutes(), at.getSeconds()]
+    .map((part) => padNumber(part, 2))
+    .join(':');
 }
 
-/** Formats a time as `2026-03-01 17:05` in the local time zone, or pads the text for an invalid time to this width. */
+/**
+ * Formats a time as `2026-03-01 17:05` in the local time zone. The text for an invalid time is padded to the same
+ * width.
+ */
 export function formatLocalMinute(ms: number): string {
   const day = formatLocalDay(ms);
   return day === NO_DATE ? day.padEnd(16) : `${day} ${formatClockTime(ms).slice(0, 5)}`;
@@ -18,11 +23,13 @@ export function formatLocalMinute(ms: number): string {
 export function formatLocalDay(ms: number): string {
   const at = new Date(ms);
   if (Number.isNaN(at.getTime())) return NO_DATE;
-  return [padded(at.getFullYear(), 4), padded(at.getMonth() + 1, 2), padded(at.getDate(), 2)].join(
-    '-',
-  );
+  return [
+    padNumber(at.getFullYear(), 4),
+    padNumber(at.getMonth() + 1, 2),
+    padNumber(at.getDate(), 2),
+  ].join('-');
 }
 
-function padded(value: number, width: number): string {
+function padNumber(value: number, width: number): string {
   return String(value).padStart(width, '0');
 }

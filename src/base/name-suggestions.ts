@@ -1,15 +1,20 @@
-const MOST_SUGGESTIONS = 3;
-/** The number of characters that are compared, because comparing hostile names must not take quadratic time. */
-const COMPARED = 100;
+const MAX_SUGGESTIONS = 3;
+/**
+ * The maximum number of characters that are compared. The comparison takes quadratic time, and names may be hostile.
+ */
+const MAX_COMPARED_CHARS = 100;
 
 /**
- * Sorts the candidates by their nearness to a word, and keeps the order of equally near ones: for messages that
- * list valid values. A common beginning counts: `tasks` is nearer to `task_tool` than to `keys`.
+ * Sorts the candidates by their similarity to a word, for messages that list valid values. Equally similar
+ * candidates keep their order. A common beginning counts: `tasks` is nearer to `task_tool` than to `keys`.
  */
 export function sortByNearness(word: string, candidates: readonly string[]): readonly string[] {
   return candidates
-    .map((candidate) => ({ candidate, far: distance(folded(word), folded(candidate)) }))
-    .toSorted((a, b) => a.far - b.far)
+    .map((candidate) => ({
+      candidate,
+      distance: prefixDistance(normalizeName(word), normalizeName(candidate)),
+    }))
+    .toSorted((a, b) => a.distance - b.distance)
     .map(({ candidate }) => candidate);
 }
 
@@ -18,25 +23,25 @@ export function sortByNearness(word: string, candidates: readonly string[]): rea
  * by its extension is near.
  */
 export function suggestNames(name: string, candidates: readonly string[]): string[] {
-  const wanted = folded(name);
+  const wanted = normalizeName(name);
   const limit = Math.max(1, Math.floor(wanted.length / 3));
   return candidates
-    .map((candidate) => ({ candidate, far: nameDistance(wanted, folded(candidate)) }))
-    .filter(({ far }) => far <= limit)
-    .toSorted((a, b) => a.far - b.far || (a.candidate < b.candidate ? -1 : 1))
-    .slice(0, MOST_SUGGESTIONS)
+    .map((candidate) => ({ candidate, distance: nameDistance(wanted, normalizeName(candidate)) }))
+    .filter(({ distance }) => distance <= limit)
+    .toSorted((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))
+    .slice(0, MAX_SUGGESTIONS)
     .map(({ candidate }) => candidate);
 }
 
-function distance(a: string, b: string): number {
+function prefixDistance(a: string, b: string): number {
   let shared = 0;
   while (shared < a.length && a[shared] === b[shared]) shared += 1;
   return editDistance(a, b) - shared;
 }
 
 /** Removes differences of case, and of characters that look the same. */
-function folded(name: string): string {
-  return name.slice(0, COMPARED).normalize('NFKC').toLowerCase();
+function normalizeName(name: string): string {
+  return name.slice(0, MAX_COMPARED_CHARS).normalize('NFKC').toLowerCase();
 }
 
 function nameDistance(a: string, b: string): number {
@@ -58,7 +63,7 @@ function editDistance(a: string, b: string): number {
   return previous[b.length] ?? 0;
 }
 
-/** The name without its extension: `config.js` and `config.ts` are near. */
+/** Returns a name without its extension: `config.js` and `config.ts` count as near. */
 function stem(name: string): string {
   const dot = name.lastIndexOf('.');
   return dot > 0 ? name.slice(0, dot) : name;

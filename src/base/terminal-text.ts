@@ -10,9 +10,9 @@ import { lazy } from './lazy.ts';
  */
 export type TerminalContext = 'prose' | 'exact' | 'plain';
 
-/** A longer sequence does not count as a sequence: the rest is text again. */
-const LONGEST_CSI = 64;
-const LONGEST_STRING = 4_096;
+/** The maximum lengths of escape sequences. The characters after this length are text again. */
+const MAX_CSI_CHARS = 64;
+const MAX_STRING_CHARS = 4_096;
 
 const TAB = 0x09;
 const NEWLINE = 0x0a;
@@ -24,12 +24,12 @@ const CANCEL = 0x18;
 const SUBSTITUTE = 0x1a;
 const STRING_END = 0x9c;
 
-/** Directions, tags and line separators, which make a text look different from its content. */
-const TURNING = lazy(
+/** Direction marks, tags and line separators, which make a text look different from its content. */
+const REORDERING = lazy(
   () => /^[\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\u{e0000}-\u{e007f}]$/u,
 );
-/** Joiners and variation selectors, which are invisible, but needed to write some scripts and emoji. */
-const JOINING = lazy(() => /^(?:\u200c|\u200d|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}])$/u);
+/** Joiners and variation selectors, which are invisible but needed in some scripts and emoji. */
+const JOINERS = lazy(() => /^(?:\u200c|\u200d|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}])$/u);
 const INVISIBLE = lazy(() => /^[\p{DI}\u2800]$/u);
 const KEY_CAP = /^[0-9#*]$/;
 
@@ -47,20 +47,20 @@ type State =
 
 /**
  * The only sanitizer of terminal output: a state machine for a stream, so that a sequence may be split between
- * chunks. Its output holds no C0 (except tab and newline, and with `plain` carriage return), DEL, C1 or lone
- * surrogate. A sequence without an end removes at most the rest of its line, and at most a fixed number of
- * characters.
+ * chunks. The output contains no C0 characters (except tab and newline, and with `plain` carriage return), no DEL,
+ * no C1 characters and no lone surrogates. A sequence without an end removes at most the rest of its line, and at
+ * most a fixed number of characters.
  */
 export class TerminalSanitizer {
   private readonly context: TerminalContext;
   private state: State = 'ground';
-  /** The number of characters of the sequence so far. */
+  /** The number of characters of the current sequence that have been read. */
   private length = 0;
   /** The first half of a character at the end of a chunk. */
-  private half = '';
-  /** A carriage return that a newline may follow. */
-  private returned = false;
-  /** True if a joiner is allowed here: after a letter of a script, or an emoji. */
+  private highSurrogate = '';
+  /** True after a carriage return, which is written only when the next character is known not to be a newline. */
+  private hasPendingReturn = false;
+  /** True if a joiner may come next: after a letter that is not ASCII, or an emoji. */
   private mayJoin = false;
   /** True after a digit, `#` or `*`, which a variation selector turns into a key cap. */
   private mayBeKeyCap = false;
@@ -70,19 +70,19 @@ export class TerminalSanitizer {
   }
 
   write(chunk: string): string {
-    const whole = this.half + chunk;
-    const isSplit = /[\ud800-\udbff]$/.test(whole);
-    this.half = isSplit ? whole.slice(-1) : '';
-    const text = isSplit ? whole.slice(0, -1) : whole;
+    const pending = this.highSurrogate + chunk;
+    const isSplit = /[\ud800-\udbff]$/.test(pending);
+    this.highSurrogate = isSplit ? pending.slice(-1) : '';
+    const writeText = isSplit ? pending.slice(0, -1) : pending;
     let clean = '';
-    for (const character of text) clean += this.take(character);
+    for (const character of writeText) clean += this.take(character);
     return clean;
   }
 
   /** Returns the characters that were held back at the end of the last chunk. */
   end(): string {
-    const isSplit = this.half !== '';
-    this.half = '';
+    const isSplit = this.highSurrogate !== '';
+    this.highSurrogate = '';
     const rest = isSplit ? this.take('\ufffd') : '';
     const last = this.flushReturn();
     this.state = 'ground';
@@ -109,38 +109,40 @@ export class TerminalSanitizer {
   }
 
   private text(character: string, code: number): string {
-    if (code === NEWLINE && this.returned) {
-      this.returned = false;
+    if (code === NEWLINE && this.hasPendingReturn) {
+      this.hasPendingReturn = false;
       return this.context === 'exact' ? '␍\n' : '\n';
     }
     const before = this.flushReturn();
-    return before + (isControl(code) ? this.control(code) : this.visible(character, code));
+    return (
+      before + (isControl(code) ? this.writeControl(code) : this.writeVisible(character, code))
+    );
   }
 
-  private control(code: number): string {
+  private writeControl(code: number): string {
     this.mayJoin = false;
     this.mayBeKeyCap = false;
     if (code === TAB || code === NEWLINE) return String.fromCharCode(code);
     if (code === RETURN) {
       if (this.context === 'plain') return '\r';
-      this.returned = true;
+      this.hasPendingReturn = true;
       return '';
     }
-    if (this.context === 'exact') return code === BACKSPACE ? '␈' : spelt(code);
+    if (this.context === 'exact') return code === BACKSPACE ? '␈' : showCodePoint(code);
     if (code === BACKSPACE) return this.context === 'prose' ? '␈' : '';
-    this.begin(code);
+    this.beginSequence(code);
     return '';
   }
 
-  /** Begins the sequence of a C0 or C1 control. Controls that begin none are dropped alone. */
-  private begin(code: number): void {
+  /** Begins the escape sequence of a C0 or C1 control. A control that begins no sequence is dropped alone. */
+  private beginSequence(code: number): void {
     this.length = 0;
     if (code === ESCAPE) this.state = 'escape';
     else if (code === 0x9b) this.state = 'csi';
     else if (isStringStart(code)) this.state = 'string';
   }
 
-  private visible(character: string, code: number): string {
+  private writeVisible(character: string, code: number): string {
     const wasKeyCap = this.mayBeKeyCap;
     this.mayBeKeyCap = KEY_CAP.test(character);
     if (code < 0x80) {
@@ -152,40 +154,40 @@ export class TerminalSanitizer {
       return '\ufffd';
     }
     if (this.context === 'plain') return character;
-    if (JOINING().test(character)) {
+    if (JOINERS().test(character)) {
       const fits = this.mayJoin || (wasKeyCap && code === 0xfe0f);
       const stays = this.context === 'prose' && fits;
-      // A joiner may follow a variation selector. Two of the same kind have no visible effect.
+      // A joiner may follow a variation selector. After a joiner, a second joiner or selector has no visible effect.
       this.mayJoin &&= code >= 0xfe00 && code <= 0xfe0f;
-      return stays ? character : spelt(code);
+      return stays ? character : showCodePoint(code);
     }
     this.mayJoin = !INVISIBLE().test(character);
-    return TURNING().test(character) || !this.mayJoin ? spelt(code) : character;
+    return REORDERING().test(character) || !this.mayJoin ? showCodePoint(code) : character;
   }
 
   private flushReturn(): string {
-    if (!this.returned) return '';
-    this.returned = false;
+    if (!this.hasPendingReturn) return '';
+    this.hasPendingReturn = false;
     return '␍';
   }
 
   private afterEscape(character: string, code: number): string {
     if (code >= 0x20 && code <= 0x2f) {
       this.length += 1;
-      this.state = this.length < LONGEST_CSI ? 'intermediate' : 'ground';
+      this.state = this.length < MAX_CSI_CHARS ? 'intermediate' : 'ground';
       return '';
     }
     const { state } = this;
     this.state = 'ground';
     if (code < 0x30 || code > 0x7e) return this.take(character);
     // ESC and a letter stand for the C1 control 0x40 above it.
-    if (state === 'escape') this.begin(code + 0x40);
+    if (state === 'escape') this.beginSequence(code + 0x40);
     return '';
   }
 
   private inCsi(character: string, code: number): string {
     this.length += 1;
-    if (code >= 0x20 && code <= 0x3f && this.length < LONGEST_CSI) return '';
+    if (code >= 0x20 && code <= 0x3f && this.length < MAX_CSI_CHARS) return '';
     this.state = 'ground';
     return code >= 0x40 && code <= 0x7e ? '' : this.take(character);
   }
@@ -194,7 +196,7 @@ export class TerminalSanitizer {
     this.length += 1;
     if (this.state === 'string-escape') {
       this.state = 'ground';
-      // ESC \ ends it; anything else begins a new sequence.
+      // ESC \ ends the string; ESC before another character begins a new sequence.
       return character === '\\' ? '' : this.resume(character);
     }
     if (code === ESCAPE) {
@@ -203,13 +205,13 @@ export class TerminalSanitizer {
     }
     const ends = code === BELL || code === STRING_END || code === CANCEL || code === SUBSTITUTE;
     if (ends) this.state = 'ground';
-    if (ends || (code !== NEWLINE && this.length < LONGEST_STRING)) return '';
+    if (ends || (code !== NEWLINE && this.length < MAX_STRING_CHARS)) return '';
     this.state = 'ground';
     return this.take(character);
   }
 
   private resume(character: string): string {
-    this.begin(ESCAPE);
+    this.beginSequence(ESCAPE);
     return this.take(character);
   }
 }
@@ -222,14 +224,14 @@ export function sanitizeForTerminal(text: string, context: TerminalContext): str
 }
 
 /**
- * Shows a command or path on one line, with every character visible. Line ends are replaced, so that a part of
- * it cannot pass for a line of Muster's own.
+ * Shows a command or path on one line, with every character visible. Line ends are replaced, so that no part of
+ * the text can look like a line that Muster wrote.
  */
 export function sanitizeLine(text: string): string {
   return sanitizeForTerminal(text, 'exact').replaceAll('\n', '␊');
 }
 
-/** The characters of most texts: Latin letters, and signs such as quotation marks, list marks and arrows. */
+/** Matches most texts: Latin letters, and signs such as quotation marks, bullets and arrows. */
 const PLAIN_LETTERS = /^[\t\n\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u27ff]*$/;
 const HARMLESS: Readonly<Record<TerminalContext, RegExp>> = {
   prose: PLAIN_LETTERS,
@@ -246,6 +248,6 @@ function isStringStart(code: number): boolean {
   return code === 0x90 || code === 0x98 || (code >= 0x9d && code <= 0x9f);
 }
 
-function spelt(code: number): string {
+function showCodePoint(code: number): string {
   return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
 }

@@ -8,12 +8,12 @@ export function truncate(text: string, maxCodePoints: number): string {
   return text.slice(0, end);
 }
 
-/** Writes a count with its noun: `1 file`, `3 files`. */
+/** Formats a count with its noun: `1 file`, `3 files`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Writes a duration in milliseconds as `850 ms`, `12.3 s` or `4 min 10 s`. */
+/** Formats a duration in milliseconds as `850 ms`, `12.3 s` or `4 min 10 s`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
@@ -35,7 +35,9 @@ export function listNames(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }
 
-/** Removes the quotes around a text. Files with `NAME="value"` that no shell reads leave them there. */
+/**
+ * Removes the quotes around a text. A value from a file with `NAME="value"` still has them if no shell read the file.
+ */
 export function withoutQuotes(text: string): string {
   const inner = /^(["'])(.*)\1$/s.exec(text)?.[2];
   return inner === undefined ? text : inner.trim();

@@ -7,8 +7,8 @@ export interface KeyLine {
 }
 
 /**
- * Strings, comments, line ends, brackets, and runs of anything else: the part of the grammar that shows the end
- * of a statement. The real parser handles the rest.
+ * Matches strings, comments, line ends, brackets, and runs of anything else: the part of the grammar that is needed
+ * to find the end of a statement. The TOML parser handles the rest.
  */
 const TOKENS =
   /"""(?:\\[\s\S]|[^\\])*?"{3,5}|'''[\s\S]*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*|\n|[[\]{}]|[^\n"'#[\]{}]+/g;
@@ -54,17 +54,17 @@ function splitStatements(document: string): readonly Statement[] {
       else if (token === ']' || token === '}') depth -= 1;
       text += token;
     }
-    line += newlines(token);
+    line += countNewlines(token);
   }
   if (text.trim() !== '') found.push({ text: text.trim(), line: startLine });
   return found;
 }
 
-function newlines(token: string): number {
+function countNewlines(token: string): number {
   return token.split('\n').length - 1;
 }
 
-/** The path of each key and table in a parsed value, outer before inner; arrays count as values. */
+/** Returns the path of each key and table in a parsed value, outer before inner. Arrays count as values. */
 function keyPaths(value: unknown, base: readonly string[] = []): readonly (readonly string[])[] {
   if (!isTomlTable(value)) return [];
   const found: (readonly string[])[] = [];

@@ -1,4 +1,4 @@
-/** Matches most names and words, which have only one part. */
+/** Matches a name of lower-case ASCII letters, which has only one part. Most names and words are of this form. */
 const PLAIN_WORD = /^[a-z]+$/;
 
 /**
@@ -16,7 +16,7 @@ export function splitIdentifier(name: string): readonly string[] {
 }
 
 /** Words that end like derived words, but are not derived. */
-const WHOLE = new Set(
+const NOT_DERIVED = new Set(
   `number header folder buffer pointer filter render letter layer helper user order error string
   during nothing something process address access progress class status alias canvas bias this analysis
   always series timeout cluster register character parameter computer router server cursor vector author
@@ -50,9 +50,9 @@ const SUFFIXES: readonly (readonly [string, string, number])[] = [
 
 /** Returns a light stem: a prefix that the common inflections of an English word share. */
 export function stem(word: string): string {
-  if (word.length <= 3 || WHOLE.has(word) || !/^[a-z]+$/.test(word)) return word;
+  if (word.length <= 3 || NOT_DERIVED.has(word) || !/^[a-z]+$/.test(word)) return word;
   const singular = withoutPlural(word);
-  if (WHOLE.has(singular)) return singular;
+  if (NOT_DERIVED.has(singular)) return singular;
   for (const [suffix, replacement, before] of SUFFIXES) {
     if (!singular.endsWith(suffix) || singular.length - suffix.length < before) continue;
     // The `y` of `delay` stays, but that of `query` is replaced.
@@ -67,7 +67,10 @@ function withoutPlural(word: string): string {
   return /[^sui]s$/.test(word) ? word.slice(0, -1) : word;
 }
 
-/** Removes the last differences, as between `cache` and `caching`, `entry` and `entries`, `stopp` and `stop`. */
+/**
+ * Removes the remaining differences between the stems of one word, such as `cache` and `cach`, `entri` and `entry`,
+ * `stopp` and `stop`.
+ */
 function tidy(word: string): string {
   if (word.length >= 5 && /[ei]$/.test(word)) return word.replace(/(?:ie|e|i)$/, '');
   if (word.length >= 4 && /([bdgmnprt])\1$/.test(word)) return word.slice(0, -1);

@@ -23,7 +23,7 @@ export interface RootGrant {
   readonly maxDepth: number;
 }
 
-/** Creates the rights of a main agent. Its definition (`--agent`), where there is one, narrows them as it would a child's. */
+/** Creates the rights of a main agent. A definition (`--agent`) narrows these rights like those of a child. */
 export function createRootRights(grant: RootGrant, definition: AgentDefinition | null): Rights {
   const root: Rights = { ...grant, disallowedTools: [], depth: 0 };
   if (definition === null) return root;
@@ -43,10 +43,11 @@ interface AttenuationOptions {
 }
 
 /**
- * Creates the rights of a child: never more than its parent's, whatever the definition says (docs/permissions.md). The
+ * Creates the rights of a child, which never exceed its parent's rights (docs/permissions.md). The
  * tools that a definition lists are a choice and give no right. The tools that it denies, and the calls to which it
- * limits a tool, bind the child and every task below it. Only the mode may be wider than the parent's, by a grant of
- * the user to this agent: up to the mode that the definition asks for, or up to the grant where it asks for none.
+ * limits a tool, bind the child and every task below it. Only the mode may be wider than the parent's, if the user has
+ * granted a mode to this agent: up to the mode that the definition asks for, or up to the grant if the definition asks
+ * for no mode.
  *
  * @param options.callerRights the rights of the task that starts or resumes the child, if it is not the parent
  * @param options.grant the user's grant to the agent, or null
@@ -69,8 +70,8 @@ export function attenuate(
 }
 
 /**
- * Reduces recorded rights to those that apply at most now: when a task is resumed, and when the rights of its parent
- * have become narrower.
+ * Reduces recorded rights to the present maximum. Used when a task is resumed, and when the rights of its parent have
+ * become narrower.
  */
 export function intersectRights(recorded: Rights, maxRights: Rights): Rights {
   const roots = intersectRoots(recorded.roots, maxRights.roots);
@@ -87,7 +88,9 @@ export function intersectRights(recorded: Rights, maxRights: Rights): Rights {
   };
 }
 
-/** Relative patterns keep the meaning that they have in the roots of their rights. */
+/**
+ * Intersects the rules of two rights. Relative patterns keep their meaning, which depends on the roots of their rights.
+ */
 function intersectRules(recorded: Rights, maxRights: Rights, roots: readonly string[]): RuleSet {
   const combine = (list: 'ask' | 'deny'): readonly PermissionRule[] =>
     removeDuplicateRules(
@@ -114,7 +117,7 @@ function intersectRules(recorded: Rights, maxRights: Rights, roots: readonly str
   };
 }
 
-/** A task that refuses questions refuses them for every task below it, too. */
+/** Combines refusals of questions. A task that refuses questions also refuses them for every task below it. */
 function combineRefusals(
   ...sources: readonly { readonly refusesQuestions?: boolean }[]
 ): Pick<Rights, 'refusesQuestions'> {
@@ -134,7 +137,9 @@ function isSameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((each, index) => each === b[index]);
 }
 
-/** Intersects two lists of roots. The order of the first list is kept, since its first root is the working directory. */
+/**
+ * Intersects two lists of roots. The order of the first list is kept, since its first root is the working directory.
+ */
 function intersectRoots(roots: readonly string[], maxRights: readonly string[]): readonly string[] {
   const common = roots.flatMap((root) =>
     maxRights.some((each) => isInside(each, root))
@@ -165,7 +170,7 @@ export function addDefinitionRules(
 }
 
 /**
- * Removes rules that occur twice. The rules of definitions come last, sorted, so that the result does not depend on
+ * Removes duplicate rules. The rules of definitions come last, sorted, so that the result does not depend on
  * the order in which definitions were applied and rights were reduced.
  */
 function removeDuplicateRules(rules: readonly PermissionRule[]): readonly PermissionRule[] {

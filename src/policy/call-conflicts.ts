@@ -2,7 +2,10 @@ import type { Access } from '../protocol/permission.ts';
 import type { ToolKind } from '../protocol/tool.ts';
 import { isInside } from './call.ts';
 
-/** A call as the scheduler sees it. Its paths are absolute, and best have their links resolved: links hide that two paths lead to one file. */
+/**
+ * The properties of a call that the scheduler needs. Paths are absolute, with links resolved if possible, because links
+ * hide that two paths lead to one file.
+ */
 export interface ScheduledCall {
   readonly kind: ToolKind;
   readonly access: Pick<Access, 'reads' | 'writes'>;
@@ -10,26 +13,26 @@ export interface ScheduledCall {
 
 /** Tells whether two calls of one message must not run at the same time. Symmetric. */
 export function doCallsConflict(a: ScheduledCall, b: ScheduledCall): boolean {
-  if (!touchesFiles(a) || !touchesFiles(b)) return false;
+  if (!usesFiles(a) || !usesFiles(b)) return false;
   if (a.kind === 'execute' || b.kind === 'execute') return true;
   return writesInto(a, b) || writesInto(b, a);
 }
 
 /** Returns for each call the indices of the earlier calls that it has to wait for. */
 export function scheduleCalls(calls: readonly ScheduledCall[]): readonly (readonly number[])[] {
-  const touching: number[] = [];
+  const fileCalls: number[] = [];
   return calls.map((call, index) => {
-    if (!touchesFiles(call)) return [];
-    const waitsFor = touching.filter((earlierIndex) => {
+    if (!usesFiles(call)) return [];
+    const waitsFor = fileCalls.filter((earlierIndex) => {
       const earlier = calls[earlierIndex];
       return earlier !== undefined && doCallsConflict(earlier, call);
     });
-    touching.push(index);
+    fileCalls.push(index);
     return waitsFor;
   });
 }
 
-function touchesFiles({ kind }: ScheduledCall): boolean {
+function usesFiles({ kind }: ScheduledCall): boolean {
   switch (kind) {
     case 'read':
     case 'edit':
@@ -42,7 +45,10 @@ function touchesFiles({ kind }: ScheduledCall): boolean {
   }
 }
 
-/** Tells whether one call changes something that the other reads or writes. A call that names no path may mean any. */
+/**
+ * Tells whether one call changes something that the other reads or writes. A call that names no path may touch any
+ * path.
+ */
 function writesInto(writer: ScheduledCall, other: ScheduledCall): boolean {
   const { writes } = writer.access;
   if (writer.kind !== 'edit' && writes.length === 0) return false;

@@ -10,7 +10,7 @@ import { findAllowingRule, type RuleSubject } from './rules/match-rules.ts';
 import { parseRule, parseRules, printRule } from './rules/rules.ts';
 import { coversWholeTool, nameCovers, ruleCovers } from './rules/tool-cover.ts';
 
-/** Adds the limits of a definition to the limits that apply already. A rule that cannot be read covers no call. */
+/** Adds the limits of a definition to existing limits. A rule that cannot be parsed covers no call. */
 export function addCallLimits(
   limits: readonly CallLimit[] = [],
   { name, limitedTools = [] }: Pick<AgentDefinition, 'name' | 'limitedTools'>,
@@ -31,16 +31,19 @@ function toCallLimit({ limits, unlimited }: LimitedTools, agent: string): CallLi
   };
 }
 
-/** Combines the limits of two rights. Relative paths keep the meaning that they have in the roots of their rights. */
+/** Combines the limits of two rights. Relative paths keep their meaning, which depends on the roots of their rights. */
 export function intersectCallLimits(
   recorded: Pick<Rights, 'callLimits' | 'roots'>,
   maxRights: Pick<Rights, 'callLimits' | 'roots'>,
   roots: readonly string[],
 ): Pick<Rights, 'callLimits'> {
-  const limits = [recorded, maxRights].flatMap(({ callLimits = [], roots: own }) =>
-    own[0] === roots[0]
+  const limits = [recorded, maxRights].flatMap(({ callLimits = [], roots: ownRoots }) =>
+    ownRoots[0] === roots[0]
       ? callLimits
-      : callLimits.map((each) => ({ ...each, rules: makeAllowRulesAbsolute(each.rules, own) })),
+      : callLimits.map((each) => ({
+          ...each,
+          rules: makeAllowRulesAbsolute(each.rules, ownRoots),
+        })),
   );
   return toRights(limits);
 }
@@ -57,8 +60,8 @@ function limitKey({ rules, ...others }: CallLimit): string {
 }
 
 /**
- * Tells whether a limit applies to the calls of a tool: it names the tool, or another tool whose rules cover it, as those
- * for Edit cover Write; and it does not list the tool as unlimited.
+ * Tells whether a limit applies to the calls of a tool. It applies if it names the tool, or another tool whose rules
+ * cover this tool (rules for Edit cover Write), and if it does not list the tool as unlimited.
  */
 export function isToolLimited({ tools, unlimited }: CallLimit, tool: string): boolean {
   if (unlimited.some((name) => nameCovers(name, tool))) return false;
@@ -70,8 +73,8 @@ function createToolRule(tool: string): PermissionRule {
 }
 
 /**
- * Finds a limit that does not allow a call. Returns undefined if all limits allow it. `tool` is the tool of the call, or the
- * tool whose rules a command of the call has to follow: Read for files that it reads, Write for files that it writes.
+ * Finds a limit that does not allow a call. Returns undefined if all limits allow the call. `tool` is the tool whose
+ * limit is exceeded: the tool of the call, Read for files that a command reads, or Write for files that it writes.
  */
 export function findExceededLimit({
   rights: { callLimits = [] },
@@ -81,7 +84,7 @@ export function findExceededLimit({
 }: DecisionInput): { readonly limit: CallLimit; readonly tool: string } | undefined {
   for (const limit of callLimits) {
     const commands = [asRead, asWrite].filter((each) => each !== undefined);
-    // A list that grants commands grants what they read and write.
+    // A list that grants commands also grants the files that they read and write.
     const others = listsTool(limit, 'Bash') ? [] : commands;
     const exceeding = [subject, ...others].find(
       (each) => isToolLimited(limit, each.call.tool) && !isCovered(limit, each),
@@ -101,14 +104,14 @@ function isCovered(limit: CallLimit, matching: RuleSubject): boolean {
   if (specifierKind(call.tool) !== 'path') return findAllowingRule(rules, matching) !== undefined;
   const paths = listPaths(call.access);
   const writesNew = limit.newFiles.includes(call.tool);
-  const isFree = (path: CallPath): boolean =>
+  const isExempt = (path: CallPath): boolean =>
     path.isOwn === true || (writesNew && path.isNew === true);
   const isNamed = (path: CallPath): boolean =>
     rules.some((rule) => coversWholeTool(rule) || isNamedByRule(rule, path, matching));
-  return paths.length > 0 && paths.every((path) => isFree(path) || isNamed(path));
+  return paths.length > 0 && paths.every((path) => isExempt(path) || isNamed(path));
 }
 
-/** Tools that go through everything in a directory. */
+/** Tools that search everything in a directory. */
 const SEARCHING_TOOLS: ReadonlySet<string> = new Set(['LS', 'Glob', 'Grep', 'FindPlaces']);
 
 function isNamedByRule(
@@ -124,7 +127,7 @@ function isNamedByRule(
   return patternMatchesPath(pattern, { ...path, asked, real }, bases);
 }
 
-/** Describes for an error which calls of a tool a limit allows, and where the limit is written. */
+/** Describes for an error which calls of a tool a limit allows, and which definition sets the limit. */
 export function describeLimit({ rules, newFiles, where }: CallLimit, tool: string): string {
   const texts = rules
     .filter((rule) => ruleCovers(rule, tool, 'widen'))
@@ -133,7 +136,7 @@ export function describeLimit({ rules, newFiles, where }: CallLimit, tool: strin
   return `${allowed.length === 0 ? 'no call' : allowed.join(', ')} (${where})`;
 }
 
-/** Explains in a sentence which limit lets no call of a tool run at all. Returns undefined if some calls may run. */
+/** Explains in a sentence why limits allow no call of a tool at all. Returns undefined if some calls may run. */
 export function explainClosedTool(
   tool: string,
   { callLimits = [] }: Pick<Rights, 'callLimits'>,
@@ -146,8 +149,8 @@ export function explainClosedTool(
     );
   });
   if (closing === undefined) return undefined;
-  const own = (definition?.limitedTools ?? []).flatMap(({ limits }) => limits);
-  const texts = own.filter((each) => each.tool === tool).flatMap(({ rules }) => rules);
+  const ownLimits = (definition?.limitedTools ?? []).flatMap(({ limits }) => limits);
+  const texts = ownLimits.filter((each) => each.tool === tool).flatMap(({ rules }) => rules);
   const mistake = texts.map(findMistake).find((each) => each !== undefined);
   return mistake ?? `It is limited to no call (${closing.where}).`;
 }

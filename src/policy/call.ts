@@ -3,19 +3,19 @@ import type { ToolKind } from '../protocol/tool.ts';
 
 export { isInside } from '../base/path-inside.ts';
 
-/** A path of a call: the path that it names, and the path that this leads to. */
+/** A path of a call: the path that the call names, and the path after all links are resolved. */
 export interface CallPath {
-  /** Absolute, links not resolved. */
+  /** The path that the call names. Absolute, links not resolved. */
   readonly asked: string;
-  /** Absolute, links resolved. For a path that does not exist yet, the links of its nearest existing parent are. */
+  /** Absolute, links resolved. If the path does not exist yet, the links in its existing parents are resolved. */
   readonly real: string;
-  /** True if `real` may be touched without a question: it is inside a root, or a file that belongs to the task. */
+  /** True if `real` may be used without a question: it lies in a root, or belongs to the task. */
   readonly insideRoots: boolean;
-  /** Set for a file that the task may always read: its output, or a file of a skill that it uses. */
+  /** Set for a file that the task may always read: a saved output of the task, or a file of a skill that it uses. */
   readonly isOwn?: true;
   /** Set for a path at which nothing exists yet. */
   readonly isNew?: true;
-  /** The reason why only a person can allow the path, as found on the disk. */
+  /** The state of the disk that makes the path risky, so that only a person can allow it. */
   readonly risk?: PathRisk;
 }
 
@@ -25,20 +25,22 @@ export interface CallPath {
  */
 export type PathRisk = 'other_names' | 'git_directory' | 'obeyed_by_git';
 
-/** Everything that a call would touch, its paths resolved. */
+/** Everything that a call would read, write or use, with its paths resolved. */
 export interface ResolvedAccess extends Omit<Access, 'reads' | 'writes'> {
   readonly reads: readonly CallPath[];
   readonly writes: readonly CallPath[];
 }
 
-/** Tells whether the commands of a call were proved to change nothing, in the directory where they would run. */
+/**
+ * The result of the attempt to prove that the commands of a call change nothing, in the directory where they would run.
+ */
 export type CommandProof =
-  /** `reads`: every path that the commands are known to read. */
+  /** `reads` contains every path that the commands are known to read. */
   | { readonly proven: true; readonly reads: readonly CallPath[] }
   /** `reason` follows the words "not proved to change nothing:". */
   | { readonly proven: false; readonly reason: string; readonly isOverLimit?: true };
 
-/** A tool call with everything that policy has to know about it. */
+/** A tool call with all properties that permission decisions depend on. */
 export interface ResolvedCall {
   /** The canonical name. */
   readonly tool: string;
@@ -48,7 +50,7 @@ export interface ResolvedCall {
   readonly inToolSet: boolean;
   /** The proof for a call with commands. If it is absent, no proof was attempted, so nothing is proved. */
   readonly proof?: CommandProof;
-  /** Files to which its commands are known to write by redirection. Default: none. */
+  /** Files to which the commands are known to write by redirection. Default: none. */
   readonly redirectedWrites?: readonly CallPath[];
 }
 

@@ -6,24 +6,24 @@ import { explainRefusal } from './explain-refusal.ts';
 
 /** A task that has a question for a person. */
 export interface AskingTask {
-  /** True if its rights say that everything that would be asked is refused. */
+  /** True if the rights of the task say that every question is refused. */
   readonly refusesQuestions: boolean;
   /** The definitions of the task and of all tasks above it, its own first. */
   readonly agents: readonly Pick<AgentDefinition, 'name' | 'refusesQuestions'>[];
   readonly onAsk: OnAsk;
 }
 
-/** A call that `decide` wants to be asked about, with what its question depends on. */
+/** A call for which `decide` returned `ask`, with everything that determines whether a person is asked. */
 export interface PermissionRequest {
   readonly decision: Decision;
   readonly task: AskingTask;
-  /** The answer of a person to exactly this question. It is null if there is none yet. */
+  /** The answer of a person to exactly this question; null if there is none yet. */
   readonly answer: Answer | null;
-  /** The state of the task, which counts how often the user has said no. */
+  /** The state of the task, with the number of times that the user has said no. */
   readonly state: DeniedTask;
   /**
-   * True if the person would not see everything that runs, because redaction removes a part of the question.
-   * Called only where the person would be asked.
+   * Tells whether redaction would remove a part of the question, so that the person would not see everything that runs.
+   * Called only if the person would be asked.
    */
   readonly isPartlyHidden: () => boolean;
 }
@@ -35,8 +35,8 @@ export type QuestionOutcome =
   | { readonly kind: 'refused'; readonly decision: Decision; readonly refusal: string };
 
 /**
- * Decides what becomes of a call that a person would have to allow. A definition that refuses questions comes before
- * an answer that was given earlier.
+ * Decides whether a call that only a person can allow is asked about, allowed or refused. If a definition refuses
+ * questions, an earlier answer has no effect.
  */
 export function decidePermissionQuestion(request: PermissionRequest): QuestionOutcome {
   const { decision, task, answer, state } = request;
@@ -68,20 +68,20 @@ function refuse(reason: string): QuestionOutcome {
 
 const DECIDE_YOURSELF = 'Decide yourself, and say in your answer what you assumed.';
 
-/** Decides whether AskUser may ask. Returns the refusal for the model, or null where the person is asked. */
+/** Decides whether AskUser may ask. Returns the refusal for the model, or null if the person is asked. */
 export function decideUserQuestion(task: AskingTask): string | null {
   if (task.refusesQuestions) return `${explainUnaskedTask(task)} ${DECIDE_YOURSELF}`;
   if (task.onAsk !== 'deny') return null;
   return `Nobody is here to answer: this run has no user to ask (--on-ask deny). ${DECIDE_YOURSELF}`;
 }
 
-/** Decides whether a plan is shown to a person. Returns the refusal for the model, or null where it is shown. */
+/** Decides whether a plan is shown to a person. Returns the refusal for the model, or null if the plan is shown. */
 export function decidePlanQuestion(task: AskingTask): string | null {
   if (!task.refusesQuestions && task.onAsk !== 'deny') return null;
   return 'Nobody is here to approve a plan. Give it as your answer.';
 }
 
-/** Explains why a task asks nobody although somebody may be there: one sentence. */
+/** Explains in one sentence why a task does not ask the user. */
 function explainUnaskedTask({ agents }: AskingTask): string {
   const refusing = agents.find(({ refusesQuestions }) => refusesQuestions === true);
   return refusing === undefined
@@ -89,13 +89,15 @@ function explainUnaskedTask({ agents }: AskingTask): string {
     : `It is not asked: the definition of \`${refusing.name}\` wants what would be asked to be refused.`;
 }
 
-/** Questions of a child that the user answers with no, in a row, before the child is ended. */
+/** The number of questions in a row that the user can answer with no before a child is ended. */
 const MAX_DENIALS = 3;
 
 type DeniedTask = Pick<TaskState, 'denials'> & DenialCount;
 type DenialCount = Pick<TaskState, 'spec' | 'activation'>;
 
-/** Tells whether the user has said no so often that a task ends. A main agent goes on: the user can talk to it. */
+/**
+ * Tells whether the user has said no so often that a child ends. A main agent does not end: the user can talk to it.
+ */
 export function isEndedByDenials({ spec, activation }: DenialCount): boolean {
   return spec.parent !== null && activation.denials >= MAX_DENIALS;
 }

@@ -11,10 +11,10 @@ import { citeRule } from './rules/rules.ts';
 import { coversWholeTool, isToolDisallowed, ruleCovers } from './rules/tool-cover.ts';
 import { suggestRule } from './suggest-rule.ts';
 
-/** A step of the decision: it decides, or returns undefined and leaves the call to the next step. */
+/** A step of the decision. It returns a decision, or undefined to leave the decision to the next step. */
 type Step = (input: DecisionInput) => Decision | undefined;
 
-/** The order is documented in docs/permissions.md. The tool's default comes last and always decides. */
+/** The steps in the order that docs/permissions.md documents. If no step decides, `decideByDefault` does. */
 const STEPS: readonly Step[] = [
   checkToolSet,
   checkDenyRules,
@@ -26,8 +26,8 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * Decides whether a call may run, must be asked about, or is refused. Every call of every tool in every task is
- * decided here. A pure function.
+ * Decides whether a call may run, must be asked about, or is refused. This function decides about every call of every
+ * tool in every task. It is pure.
  */
 export function decide(call: ResolvedCall, rights: Rights, context: DecisionContext): Decision {
   const input = createDecisionInput(call, rights, context);
@@ -39,12 +39,12 @@ export function decide(call: ResolvedCall, rights: Rights, context: DecisionCont
 }
 
 /**
- * Decides whether a call that was allowed may still start: meanwhile the user may have set a mode in which it has to
- * be asked about again.
+ * Decides whether a call that was allowed may still start. The user may have set a narrower mode since then, in which
+ * the call would need a question.
  *
  * @param modes.allowedIn the mode in which the call was allowed
  * @param modes.mode the mode of its task now
- * @returns the refusal for the model, or null where the call starts
+ * @returns the refusal for the model, or null if the call may start
  */
 export function decideStart(
   tool: string,
@@ -54,7 +54,7 @@ export function decideStart(
   return `Not run: the user set ${mode} mode before ${tool} had begun. Call it again if it is still needed.`;
 }
 
-/** The tools of a task that called a tool it does not have. */
+/** The tools of a task that called a tool which the task does not have. */
 interface TaskTools {
   readonly tools: readonly string[];
   /** True if the task continues a copy of another task's conversation, which may show calls of other tools. */
@@ -79,7 +79,10 @@ function refuseTool(reason: string): Decision {
   return { verdict: 'deny', step: 'tool_set', reason };
 }
 
-/** Commands that were proved to change nothing, and all commands in plan mode, run where they can change nothing. */
+/**
+ * Sets the confinement of commands: read-only for commands that were proved to change nothing, and for all commands in
+ * plan mode.
+ */
 function addConfinement(decision: Decision, { call, rights }: DecisionInput): Decision {
   if (call.access.commands.length === 0 || decision.verdict === 'deny') return decision;
   const isProved = decision.verdict === 'allow' && decision.step === 'tool_default';
@@ -128,7 +131,10 @@ function checkCallLimits(input: DecisionInput): Decision | undefined {
 const STAY_WITHIN_LIMITS =
   'Make only calls that are covered as a whole; for all else go on without it, and say so in your answer.';
 
-/** Finds the first rule that could apply to the call itself, or to what it is known to read, write or delegate. */
+/**
+ * Finds the first rule that could apply to the call itself, or to the files or agents that it is known to read, write
+ * or delegate to.
+ */
 function findRuleAgainst(
   rules: readonly PermissionRule[],
   { subject, asRead, asWrite, asTask }: DecisionInput,
@@ -138,7 +144,7 @@ function findRuleAgainst(
     if (rule !== undefined) return rule;
   }
   if (asWrite === undefined) return undefined;
-  // A rule about all files means those of the workspace, not the temporary files of a command.
+  // A rule about all files applies to the files of the workspace, not to the temporary files of a command.
   const isInRoots = asWrite.call.access.writes.some(({ insideRoots }) => insideRoots);
   return findNarrowingRule(
     isInRoots ? rules : rules.filter((each) => !coversWholeTool(each)),
@@ -182,7 +188,10 @@ function isUnconfined({ kind }: ResolvedCall, rights: Rights, context: Sandboxin
 
 type Sandboxing = Pick<DecisionContext, 'isSandboxed' | 'isMachineSandbox'>;
 
-/** A machine that is itself the sandbox does not keep a command from changing the workspace. */
+/**
+ * Tells whether commands are confined as their rights require. A machine that is itself the sandbox cannot prevent
+ * changes to the workspace.
+ */
 function isConfined(rights: Rights, { isSandboxed, isMachineSandbox }: Sandboxing): boolean {
   return isSandboxed || (isMachineSandbox === true && !forbidsAllChanges(rights));
 }

@@ -5,37 +5,40 @@ import type { RuleSubject } from './rules/match-rules.ts';
 import type { ShellParser } from './shell/parsed-line.ts';
 import { hasToolEffect, isCommandTool } from './tool-effects.ts';
 
-/** The circumstances of a decision: everything that it depends on besides the call and the rights. */
+/** The circumstances of a decision: everything that the decision depends on besides the call and the rights. */
 export interface DecisionContext {
   /** Absolute, links resolved. */
   readonly home: string;
   /** The configuration and data directories of Muster; absolute, links resolved. */
   readonly stateDirectories: readonly string[];
   /**
-   * The parser for shell commands, loaded where `needsShellParser` says so. Without it no allow rule for a command
-   * applies, and every deny or ask rule for a command does.
+   * The parser for shell commands; null if `needsShellParser` said that it is not needed. Without a parser, no allow
+   * rule for certain commands applies, and every deny and ask rule for commands applies.
    */
   readonly shellParser: ShellParser | null;
-  /** True if the operating system confines commands to what they may touch. */
+  /** True if a sandbox of the operating system confines commands. */
   readonly isSandboxed: boolean;
-  /** True if the user says that the machine itself is the sandbox. It makes no command read-only. Default false. */
+  /**
+   * True if the user has declared that the machine itself is the sandbox. It cannot make a command read-only. Default:
+   * false.
+   */
   readonly isMachineSandbox?: boolean;
   /** True if Muster seems to run in a container, which the user may declare to be the sandbox. Default false. */
   readonly isInContainer?: boolean;
 }
 
-/** A call with everything that the steps of its decision look at. */
+/** A call with everything that the steps of the decision use. */
 export interface DecisionInput {
   readonly call: ResolvedCall;
   readonly rights: Rights;
   readonly context: DecisionContext;
-  /** The call as rules are matched against it. */
+  /** The call in the form against which rules are matched. */
   readonly subject: RuleSubject;
-  /** A Read call of the files that its commands are known to read. It is undefined if they are known to read none. */
+  /** A Read call for the files that the commands are known to read; undefined if there are none. */
   readonly asRead: RuleSubject | undefined;
-  /** A Write call of the files that its commands are known to redirect to. It is undefined if there are none. */
+  /** A Write call for the files that the commands are known to redirect output to; undefined if there are none. */
   readonly asWrite: RuleSubject | undefined;
-  /** A Task call for what it delegates in another way: a skill that runs as a task. It is undefined if it delegates nothing. */
+  /** A Task call for a skill that runs as a task; undefined for other calls. */
   readonly asTask: RuleSubject | undefined;
 }
 
@@ -88,12 +91,12 @@ function toTaskSubject(subject: RuleSubject): RuleSubject | undefined {
   return { ...subject, call: { ...call, tool: 'Task' } };
 }
 
-/** Tells whether a call changes something: tools of its kind do, or the call itself says that it writes. */
+/** Tells whether a call changes something, because all calls of its tool do, or because this call writes files. */
 export function hasCallEffect({ tool, kind, access }: ResolvedCall): boolean {
   return hasToolEffect(tool, kind) || (kind === 'read' && access.writes.length > 0);
 }
 
-/** Tells whether a proof about its commands proves something about the call: it does nothing but run them. */
+/** Tells whether a call only runs commands, so that a proof about the commands also holds for the call. */
 export function isProvable({ tool, access }: ResolvedCall): boolean {
   return (
     isCommandTool(tool) &&

@@ -23,16 +23,16 @@ const CHANGING_TOOLS: ReadonlySet<string> = new Set([
   'MoveFile',
   'DeleteFile',
 ]);
-/** Tools that, when a deny rule covers them as a whole, mean that no file may be changed. */
+/** Tools for which a deny rule without a specifier means that no file may be changed. */
 const ALL_CHANGES: ReadonlySet<string> = new Set(['Edit', 'Write']);
 
 /**
- * Finds the paths that the sandbox has to hide from commands or make read-only, since nobody knows which files a
- * command will open. Ask rules count like deny rules: the person who allowed the command was not asked about these
- * paths. A pattern with a wildcard names no path, except where the wildcard at its end means everything in a directory.
- * A deny rule for all of Read hides nothing, because then no program could run.
+ * Finds the paths that the sandbox has to hide from commands or make read-only, because it is not known in advance
+ * which files a command opens. Ask rules count like deny rules: the person who allowed the command was not asked about
+ * these paths. Patterns with wildcards are ignored, except for a wildcard at the end that stands for everything in a
+ * directory. A deny rule for all of Read hides nothing, because otherwise no program could run.
  *
- * @param options.answered the ask rule that caused the question which a person answered with yes
+ * @param options.answered the ask rule that caused the question to which a person said yes
  */
 export function findDeniedPaths(
   { rules, roots, callLimits = [] }: Pick<Rights, 'rules' | 'roots' | 'callLimits'>,
@@ -49,7 +49,7 @@ export function findDeniedPaths(
     ...(forbidsAllChanges({ rules, callLimits }) ? roots : []),
     ...listPathsOf(CHANGING_TOOLS),
   ];
-  // Without the whole disk, or a whole root, no command could do anything.
+  // `/` and roots are not hidden, because without them no command could do anything.
   const hidden = listPathsOf(READING_TOOLS).filter((path) => path !== '/' && !roots.includes(path));
   return { hidden: sortPaths(hidden), readOnly: sortPaths(readOnly) };
 }
@@ -66,7 +66,10 @@ function deniesAllChanges(rule: PermissionRule): boolean {
   return coversWholeTool(rule) && ALL_CHANGES.has(rule.tool);
 }
 
-/** The changes of a command cannot be limited to some paths, so a command changes nothing if a list without commands limits changes. */
+/**
+ * Tells whether a limit forbids commands to change files: it limits Write and does not list Bash. Commands cannot be
+ * limited to certain paths, so they may change nothing.
+ */
 function limitsChanges(limit: CallLimit): boolean {
   const grantsCommands = [...limit.tools, ...limit.unlimited].includes('Bash');
   return !grantsCommands && isToolLimited(limit, 'Write');

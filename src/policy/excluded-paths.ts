@@ -9,9 +9,9 @@ import { citeRule } from './rules/rules.ts';
 import { coversWholeTool, ruleCovers } from './rules/tool-cover.ts';
 import { isSecretPath } from '../sys/files/secret-paths.ts';
 
-/** A directory that a call goes through; both paths absolute. */
+/** A directory that a call searches, moves or deletes. Both paths are absolute. */
 export interface SearchedDirectory {
-  /** The path that was asked for, links not resolved. */
+  /** The path that the call names, links not resolved. */
   readonly asked: string;
   /** The path with links resolved. */
   readonly real: string;
@@ -22,8 +22,8 @@ export interface SearchedDirectory {
  * directory itself: `deny Read(secret/**)` also applies to a search of the directory above. Ask rules exclude paths,
  * too, unless the call was asked about because of them.
  *
- * @returns null where no rule can apply below the directory. The function takes a path relative to the directory, with
- *   a `/` at the end for a directory, and returns the name of the rule, or undefined where the path is not excluded.
+ * @returns null if no rule can apply below the directory. The function takes a path relative to the directory, with
+ *   a `/` at the end for a directory, and returns the name of the rule, or undefined if the path is not excluded.
  */
 export function createExclusionCheck(
   call: ResolvedCall,
@@ -49,8 +49,8 @@ export function createExclusionCheck(
 /**
  * Creates a function that tells why the hard rules exclude a path below a directory that is moved or deleted as a
  * whole: a person would be asked about the path if the call named it, and was not asked for that reason about the
- * directory. The function takes paths as that of `createExclusionCheck` does, and returns undefined where they are
- * not excluded.
+ * directory. The function takes paths in the same form as the function of `createExclusionCheck`, and returns undefined
+ * if a path is not excluded.
  */
 export function createHardRuleCheck(
   { asked, real }: SearchedDirectory,
@@ -86,7 +86,10 @@ function selectPathRules(
     .map((rule) => ({ kind, rule }));
 }
 
-/** A rule that applies to a path named by the call was answered by the person who allowed the call. */
+/**
+ * Returns a filter for ask rules that the person who allowed the call was not asked about: they do not apply to the
+ * paths that the call names.
+ */
 function isNotAnswered(call: ResolvedCall, bases: PatternBases): (rule: PermissionRule) => boolean {
   const subject = { call, bases, parseCommands: () => [] };
   return (rule) => findNarrowingRule([rule], subject) === undefined;

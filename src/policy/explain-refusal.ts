@@ -2,10 +2,10 @@ import type { Decision, ModeToGrant } from '../protocol/permission.ts';
 import { explainGrant } from './mode-grants.ts';
 
 /**
- * Explains to the model why a call does not run: it is denied, or it would have to be asked about and nobody is asked.
- * Names the rule or the mode that would let it run, for the person who reads the model's answer.
+ * Explains to the model why a call does not run: it is denied, or it needs a question and nobody is asked. Also names
+ * the rule or the mode that would allow the call, for the person who reads the model's answer.
  *
- * @param unasked why nobody is asked, as a sentence
+ * @param unasked the reason why nobody is asked, as a sentence
  */
 export function explainRefusal(
   decision: Decision,
@@ -20,7 +20,7 @@ export function explainRefusal(
     parts.push('Or, if this container is itself the sandbox, with --sandbox container.');
   }
   if (decision.modeToGrant !== undefined) parts.push(suggestGrant(decision.modeToGrant));
-  parts.push(decision.instead ?? GO_ON);
+  parts.push(decision.instead ?? CONTINUE_WITHOUT);
   return parts.join(' ');
 }
 
@@ -29,9 +29,10 @@ function suggestGrant(grant: ModeToGrant): string {
   return `Or a user can let ${agent} run in ${mode} mode, as its definition asks, with ${explainGrant(grant)}.`;
 }
 
-const GO_ON = 'Do not try the same another way; go on without it, and say so in your answer.';
+const CONTINUE_WITHOUT =
+  'Do not try the same another way; go on without it, and say so in your answer.';
 
-/** `wouldAllow` is a flag already, or a rule. */
+/** Returns the flag for `wouldAllow`, which is either a flag or a rule. */
 function toFlag(wouldAllow: string): string {
   return wouldAllow.startsWith('--') ? wouldAllow : `--allow ${quoteForShell(wouldAllow)}`;
 }

@@ -14,7 +14,7 @@ import { suggestModeFlag } from './suggest-rule.ts';
 import { isSecretPath } from '../sys/files/secret-paths.ts';
 import { isSettableByTask } from '../sys/processes/command-environment.ts';
 
-/** Applies the restrictions that no allow rule and no mode lifts. In decisions this step is called `floor`. */
+/** Applies the restrictions that no allow rule and no mode can lift. The name of this step in decisions is `floor`. */
 export function checkHardRules(input: DecisionInput): Decision | undefined {
   return (
     checkProofLimit(input) ??
@@ -48,7 +48,7 @@ function checkPlanMode(input: DecisionInput): Decision | undefined {
 const READ_INSTEAD =
   'To look at files use Read, Glob and Grep, or a plain command that only reads. For all else go on without it, and say so in your answer.';
 
-/** Explains why a call may have an effect, which plan mode excludes. Returns undefined if it has none. */
+/** Explains why plan mode refuses a call. Returns undefined if the call is proved to change nothing and may read. */
 function explainPlanRefusal({ call, rights }: DecisionInput): string | undefined {
   const { proof } = call;
   if (!isProvable(call)) return `Plan mode changes nothing, and ${call.tool} could.`;
@@ -61,7 +61,10 @@ function explainPlanRefusal({ call, rights }: DecisionInput): string | undefined
     : undefined;
 }
 
-/** A variable that steers programs would change the meaning of commands that were allowed without it. */
+/**
+ * Refuses variables that affect the behavior of programs: they would change the meaning of commands that were allowed
+ * without them.
+ */
 function checkVariables({ access: { variables = [] } }: ResolvedCall): Decision | undefined {
   const name = variables.find((each) => !isSettableByTask(each));
   if (name === undefined) return undefined;
@@ -103,10 +106,10 @@ function checkGuardedPaths(
 ): Decision | undefined {
   const scope = { roots: rights.roots, stateDirectories: context.stateDirectories };
   const isProtected = (path: string): boolean => isProtectedPath(path, scope);
-  const guarded = access.writes.find((path) => isEither(path, isProtected));
+  const guarded = access.writes.find((path) => someOfBoth(path, isProtected));
   if (guarded !== undefined) return askPersonOnly(`${quotePath(guarded)} is a protected path`);
   const paths = listPaths(access);
-  const secret = paths.find((path) => isEither(path, isSecretPath));
+  const secret = paths.find((path) => someOfBoth(path, isSecretPath));
   if (secret !== undefined) return askPersonOnly(`${quotePath(secret)} usually holds secrets`);
   const risky = paths.find(({ risk }) => risk !== undefined);
   return risky?.risk === undefined
@@ -114,7 +117,7 @@ function checkGuardedPaths(
     : askPersonOnly(`${quotePath(risky)} ${PATH_RISK_TEXTS[risky.risk]}`);
 }
 
-/** Sentences about the risks of paths, without their subject, which is the path. */
+/** Predicates of sentences about paths with a risk. The subject of the sentence is the path. */
 export const PATH_RISK_TEXTS: Readonly<Record<PathRisk, string>> = {
   other_names: 'has other names (hard links), which may lie outside the workspace',
   git_directory: 'lies in a git directory, whose config and hooks git obeys',
@@ -126,11 +129,11 @@ function askPersonOnly(problem: string): Decision {
   return { verdict: 'ask', step: 'floor', reason };
 }
 
-function isEither(path: CallPath, test: (path: string) => boolean): boolean {
+function someOfBoth(path: CallPath, test: (path: string) => boolean): boolean {
   return test(path.asked) || (path.real !== path.asked && test(path.real));
 }
 
-/** Quotes a path, so that a hostile name stays one word on one line. */
+/** Quotes a path, so that a hostile name remains one word on one line. */
 function quotePath({ asked, real }: CallPath): string {
   const quoted = JSON.stringify(truncate(asked, 200));
   return asked === real ? quoted : `${quoted} (really ${JSON.stringify(truncate(real, 200))})`;

@@ -14,8 +14,8 @@ import { intersectRights } from './attenuate.ts';
 import { effectiveMode, isNarrowerMode, narrowerMode, widerMode } from './modes.ts';
 
 /**
- * Tells whether a definition comes from the user or from Muster, and not from a project or a plugin. No one else can
- * replace such a definition, so a grant may identify it by its name alone.
+ * Tells whether a grant may identify a definition by its name alone. This is safe only for definitions of the user and
+ * of Muster, which no project or plugin can replace.
  */
 export function canGrantByName({ origin }: Pick<AgentDefinition, 'origin'>): boolean {
   switch (origin.scope) {
@@ -31,7 +31,7 @@ export function canGrantByName({ origin }: Pick<AgentDefinition, 'origin'>): boo
 
 const digests = new WeakMap<AgentDefinition, string>();
 
-/** Hashes (SHA-256, hex) everything in a definition that has an effect, whatever file holds it. */
+/** Hashes (SHA-256, hex) all parts of a definition that have an effect, independently of its file. */
 function hashDefinition(definition: AgentDefinition): string {
   const known = digests.get(definition);
   if (known !== undefined) return known;
@@ -42,8 +42,8 @@ function hashDefinition(definition: AgentDefinition): string {
 }
 
 /**
- * Identifies a definition for a grant that is bound to it: by its file, and where others may write the file, also by
- * its present content. The user's own files may change, as they may for trust.
+ * Returns the identity of a definition for a grant: its file and, if others may write to the file, a hash of its
+ * present content. Files of the user may change without losing the grant, like trusted files of the user.
  */
 export function identifyDefinition(definition: AgentDefinition): GrantedDefinition {
   const isBoundByPath = canGrantByName(definition) && definition.origin.scope !== 'session';
@@ -84,8 +84,8 @@ export interface AgentGrant {
 }
 
 /**
- * Reduces the rights that were recorded for a task to what its parent may do now. The mode is reduced in the same way,
- * except that a grant of the user to the agent may make it wider than the parent's. A grant has no effect on a task
+ * Reduces the recorded rights of a task to the present rights of its parent. The mode is reduced in the same way,
+ * but a grant of the user to the agent may make the mode wider than the parent's. A grant has no effect on a task
  * that was created in plan mode or whose parent is in plan mode.
  */
 export function limitRightsToParent(
@@ -102,7 +102,7 @@ export function limitRightsToParent(
 /**
  * Narrows the mode of a main task whose mode was widened by a grant that the user has taken back.
  *
- * @param withoutGrant the mode of the task without any grant, or null where no grant widened it
+ * @param withoutGrant the mode of the task without any grant, or null if no grant has widened the mode
  * @param grant the user's present grant, or null
  */
 export function dropRevokedGrant(
@@ -114,7 +114,10 @@ export function dropRevokedGrant(
   return { ...recorded, mode: narrowerMode(recorded.mode, withoutGrant) };
 }
 
-/** Finds the grant that would give an agent the mode that its definition asks for. Returns null if none is needed, or none would. */
+/**
+ * Finds the grant that would give an agent the mode that its definition asks for. Returns null if no grant is needed or
+ * possible.
+ */
 export function findModeToGrant(
   definition: AgentDefinition,
   { mode, depth }: Pick<Rights, 'mode' | 'depth'>,
@@ -125,7 +128,10 @@ export function findModeToGrant(
   return { agent: name, mode: definition.mode, isOwn: canGrantByName(definition) };
 }
 
-/** Names the flag that grants a mode, and for the user's own agents also the configuration key. The text ends a sentence. */
+/**
+ * Names the flag that grants a mode, and for the user's own agents also the configuration key. The text fits at the end
+ * of a sentence.
+ */
 export function explainGrant({ agent, mode, isOwn }: ModeToGrant): string {
   const pair = `${agent}=${mode}`;
   const flag = `--agent-mode ${/^[\w.=-]+$/.test(pair) ? pair : `'${pair.replaceAll("'", `'\\''`)}'`}`;
@@ -156,8 +162,8 @@ interface AskingAgent {
 }
 
 /**
- * Adds to a decision to ask the mode that the agent's definition asks for, where a grant of that mode would let the
- * call run.
+ * Adds `modeToGrant` to a decision to ask, if granting the mode that the agent's definition asks for would allow the
+ * call.
  *
  * @param decideIn decides about the same call in another mode
  */

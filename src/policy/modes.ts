@@ -2,7 +2,7 @@ import { UsageError } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { PERMISSION_MODES, type ModeGrant, type PermissionMode } from '../protocol/permission.ts';
 
-/** Tells whether the first mode allows less than the second. */
+/** Tells whether mode `a` allows less than mode `b`. */
 export function isNarrowerMode(a: PermissionMode, b: PermissionMode): boolean {
   return a !== b && narrowerMode(a, b) === a;
 }
@@ -18,8 +18,8 @@ export function widerMode(a: PermissionMode, b: PermissionMode): PermissionMode 
 }
 
 /**
- * Returns the mode of an agent below a task with this mode: the mode that its definition asks for, but never a wider
- * one than the task's. A definition that asks for no mode gets the task's mode (docs/decisions/0002).
+ * Returns the mode of an agent below a task with the mode `parentMode`: the mode that the definition asks for, but
+ * never a wider mode than `parentMode`. A definition that asks for no mode gets `parentMode` (docs/decisions/0002).
  */
 export function effectiveMode(
   definition: Pick<AgentDefinition, 'mode'>,
@@ -29,8 +29,8 @@ export function effectiveMode(
 }
 
 /**
- * Returns the mode of an agent below a task with this mode, as `effectiveMode` does, except that the user's grant to
- * the agent may make it wider than the task's. A grant never lifts plan mode: nothing below plan mode has an effect.
+ * Returns the mode of an agent below a task like `effectiveMode`, but a grant of the user to the agent may make the
+ * mode wider than `parentMode`. A grant has no effect below a task in plan mode.
  *
  * @param grant the user's grant to the agent, or null
  */
@@ -43,7 +43,7 @@ export function delegatedMode(
   return effectiveMode(definition, widerMode(parentMode, grant.mode));
 }
 
-/** Names of modes, also those that Claude Code uses for the same as a flag. */
+/** The names of modes in lower case, including the names that Claude Code uses for the same modes. */
 const MODE_NAMES: ReadonlyMap<string, PermissionMode> = new Map<string, PermissionMode>([
   ...PERMISSION_MODES.map((mode): [string, PermissionMode] => [mode.toLowerCase(), mode]),
   ['manual', 'default'],
@@ -51,13 +51,16 @@ const MODE_NAMES: ReadonlyMap<string, PermissionMode> = new Map<string, Permissi
   ['bypasspermissions', 'autonomous'],
 ]);
 
-/** Reads the name of a mode, in any case. Returns undefined if it is unknown, or vendors use it for opposite things. */
+/**
+ * Parses the name of a mode, in any letter case. Returns undefined if the name is unknown, or if vendors use it for
+ * opposite things.
+ */
 function parseMode(name: string): PermissionMode | undefined {
   return MODE_NAMES.get(name.trim().toLowerCase());
 }
 
 /**
- * Reads the value of `--permission-mode`, where the user may choose any mode.
+ * Parses the value of `--permission-mode`, which may be any mode.
  *
  * @throws UsageError for an unknown name, and for `dontAsk`, which means two opposite things
  */
@@ -70,7 +73,7 @@ export function parseModeFlag(name: string): PermissionMode {
     );
   }
   throw new UsageError(
-    `--permission-mode ${JSON.stringify(name)} is not a mode; valid are ${PERMISSION_MODES.join(', ')}.`,
+    `--permission-mode ${JSON.stringify(name)} is not a mode; valid modes are ${PERMISSION_MODES.join(', ')}.`,
   );
 }
 
@@ -82,7 +85,7 @@ export interface AgentMode {
   readonly mode: PermissionMode;
 }
 
-/** Reads `NAME=MODE`, by which a file or a flag grants a mode to an agent. Returns null for any other text. */
+/** Parses `NAME=MODE`, with which a file or a flag grants a mode to an agent. Returns null for any other text. */
 export function parseAgentMode(text: string): AgentMode | null {
   const equals = text.lastIndexOf('=');
   const agent = text.slice(0, Math.max(equals, 0)).trim();

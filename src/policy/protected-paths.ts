@@ -8,7 +8,7 @@ import { isInside } from './call.ts';
 const PARTS = new PathParts(PROTECTED_PATHS);
 const SINGLE_NAMES = PROTECTED_PATHS.filter((path) => !path.includes('/'));
 
-/** The directories on which the protection of a path depends; all absolute, links resolved. */
+/** The directories on which the protection of a path depends. All are absolute, with links resolved. */
 export interface ProtectionScope {
   readonly roots: readonly string[];
   /** The configuration and data directories of Muster. */
@@ -16,10 +16,10 @@ export interface ProtectionScope {
 }
 
 /**
- * Tells whether a person is asked in every mode before this path is written. In a path inside a root, only the part below
- * the innermost root counts, since the location of the workspace is the user's choice.
+ * Tells whether a path is protected, so that a person is asked in every mode before it is written. If the path lies in
+ * a root, only the part below the innermost root counts, because the user chose the location of the workspace.
  *
- * @param path absolute; test both the path that was asked for and the one that it leads to
+ * @param path absolute; test both the path that the call names and the path with links resolved
  */
 export function isProtectedPath(
   path: string,

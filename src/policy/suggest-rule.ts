@@ -10,12 +10,12 @@ import { escapePathPattern } from './rules/path-pattern.ts';
 import { parseRule, printRule } from './rules/rules.ts';
 import { coversWholeTool } from './rules/tool-cover.ts';
 
-/** In UTF-16 units. No rule is suggested for a longer command. */
+/** The maximum length of a command for which a rule is suggested, in UTF-16 units. */
 const MAX_COMMAND_LENGTH = 300;
 
 /**
- * Suggests the narrowest useful rule that would let a call run: for this command, for the directory of this file, for
- * this host. Suggests a rule for the whole tool where no narrower rule would do.
+ * Suggests the narrowest useful rule that would allow a call: a rule for its command, the directory of its file, or its
+ * host. If no such rule would allow the call, suggests a rule for all calls of the tool.
  */
 export function suggestRule(input: DecisionInput): string {
   const candidates = [suggestPlainCommand(input), suggestNarrowRule(input)];
@@ -30,7 +30,7 @@ function wouldAllow(text: string, { call, context, subject }: DecisionInput): bo
   return findAllowingRule([parsed.rule], subject) !== undefined;
 }
 
-/** For `git --no-pager push` the rule for `git push`, which covers both. */
+/** Suggests a rule without neutral options: for `git --no-pager push` the rule for `git push`, which covers both. */
 function suggestPlainCommand({ call, subject }: DecisionInput): string | undefined {
   const { tool, access } = call;
   const [line = ''] = access.commands;
@@ -64,7 +64,10 @@ function suggestNarrowRule({ call, rights }: DecisionInput): string | undefined 
   }
 }
 
-/** Everything in the directory of the first path; for a file in the working directory itself, this file alone. */
+/**
+ * Suggests a pattern for everything in the directory of the first path, or for the file alone if it lies directly in
+ * the working directory.
+ */
 function suggestPattern(paths: readonly CallPath[], roots: readonly string[]): string | undefined {
   const path = paths[0]?.real;
   const cwd = roots[0];
@@ -76,8 +79,8 @@ function suggestPattern(paths: readonly CallPath[], roots: readonly string[]): s
 }
 
 /**
- * Suggests the flag for a mode in which a call that plan mode refuses could run. Returns undefined for a child, whose mode the
- * user does not choose.
+ * Suggests the flag for a mode that does not refuse a call which plan mode refuses. Returns undefined for a child,
+ * because the flag sets only the mode of the main agent.
  */
 export function suggestModeFlag(call: ResolvedCall, rights: Rights): string | undefined {
   if (rights.depth > 0) return undefined;
@@ -93,10 +96,10 @@ const STEPS_ABOVE_ALLOW_RULES: ReadonlySet<DecisionStep> = new Set<DecisionStep>
 ]);
 
 /**
- * Chooses the rule that an "always" to this question gives: the narrowest rule that lets the call run, with absolute
- * paths, so that it means the same in every task. Returns null where no rule would have an effect, and where only a rule would
- * that goes far beyond the call: one for a whole tool whose rules can be narrower, or one for a command that contains
- * a `*`, which in a rule stands for any text.
+ * Chooses the rule that the answer "always" adds: the narrowest rule that allows the call, with absolute paths, so that
+ * the rule means the same in every task. Returns null if no rule would have an effect, or if the only such rule would
+ * allow far more than the call: a rule for all calls of a tool that supports specifiers, or a rule for a command that
+ * contains a `*`, which stands for any text in a rule.
  */
 export function chooseOfferedRule(
   { step, wouldAllow }: Decision,

@@ -40,18 +40,18 @@ export interface ToolViewRequest {
   /** True if there is an agent that the task may delegate to. */
   readonly delegable: boolean;
   /**
-   * True if the task gets the code search without asking for it, where it has Read and Grep: the search shows no more
-   * than they do. Default false.
+   * True if a task with Read and Grep also gets the code search without requesting it, because the search shows no more
+   * than these two tools. Default: false.
    */
   readonly addsCodeSearch?: boolean;
   /** The treatment of the task's questions. Default `deny`. */
   readonly onAsk?: OnAsk;
 }
 
-/** A tool that the task was meant to have and does not get. */
+/** A tool that was requested for the task but is not available to it. */
 export interface DroppedTool {
   readonly name: string;
-  /** One sentence. */
+  /** The reason why the task does not get the tool, as a sentence. */
   readonly reason: string;
 }
 
@@ -64,8 +64,8 @@ export interface ToolView {
 const MAIN_TOOLS: readonly string[] = [...CORE_TOOLS, 'Task', 'TaskList'];
 
 /**
- * Selects the tools of a task when it starts. They do not change later: they are described in each of its requests,
- * and it can call no others. Main agents and children are treated alike.
+ * Selects the tools of a task when it starts. The tools do not change later: every request of the task describes them,
+ * and the task can call no others. Main agents and children are treated alike.
  */
 export function createToolView(request: ToolViewRequest): ToolView {
   const byName = new Map(request.available.map((tool) => [tool.name, tool]));
@@ -86,7 +86,10 @@ export function createToolView(request: ToolViewRequest): ToolView {
   return { names, dropped };
 }
 
-/** Lists the tools that the definition asks for. Patterns such as `mcp__SERVER__*` are replaced by the tools that they match, where there are any. */
+/**
+ * Lists the tools that the definition asks for. Patterns such as `mcp__SERVER__*` are replaced by the tools that they
+ * match, if there are any.
+ */
 function listRequestedTools(request: ToolViewRequest): ReadonlySet<string> {
   const { definition, available, nested } = request;
   const servers = available.map((tool) => tool.name).filter((name) => name.startsWith('mcp__'));
@@ -111,7 +114,9 @@ function listRequestedTools(request: ToolViewRequest): ReadonlySet<string> {
   return new Set([...listed, ...(delegates ? ['Task'] : []), ...noteTools]);
 }
 
-/** Sorts Muster's own tools in their fixed order and the others by name, so that every run sends the same bytes. */
+/**
+ * Sorts Muster's own tools in their fixed order and the others by name, so that the requests of all runs are identical.
+ */
 function sortForRequest(names: ReadonlySet<string>): readonly string[] {
   const others = [...names].filter((name) => !TOOL_NAMES.includes(name));
   return [...TOOL_NAMES.filter((name) => names.has(name)), ...others.toSorted()];
@@ -149,10 +154,10 @@ function explainDenial(name: string, { definition, rights }: ToolViewRequest): s
   return explainClosedTool(name, rights, definition);
 }
 
-/** A definition can name any number of agents. A reason names at most these. */
+/** The maximum number of agents that a reason names. */
 const MAX_AGENT_NAMES = 8;
 
-/** Explains what the position of the task in the tree of tasks excludes. */
+/** Explains why the position of the task in the tree of tasks excludes a tool. Returns undefined if it does not. */
 function explainPosition(name: string, request: ToolViewRequest): string | undefined {
   const { definition, delegable, rights, root } = request;
   const delegates = name === 'Task' || name === 'RunTemplate';
@@ -176,15 +181,15 @@ function explainPosition(name: string, request: ToolViewRequest): string | undef
 }
 
 /**
- * Tells whether a person may have to approve a plan: a person who is there can set plan mode at any time, a person who
- * answers later cannot. An agent whose definition asks for plan mode never leaves it.
+ * Tells whether the task may have to show a plan to a person. A person who is present can set plan mode at any time; a
+ * person who answers later cannot. An agent whose definition asks for plan mode never leaves plan mode.
  */
 function canShowPlans({ definition, root, rights, onAsk }: ToolViewRequest): boolean {
   if (definition?.mode === 'plan') return false;
   return root && (onAsk === 'wait' || (onAsk === 'park' && rights.mode === 'plan'));
 }
 
-/** A tool whose calls plan mode always refuses is not even offered. */
+/** Explains why plan mode excludes a tool: plan mode would refuse every call. Returns undefined if it does not. */
 function explainPlanMode(tool: AvailableTool, request: ToolViewRequest): string | undefined {
   if (request.rights.mode !== 'plan' || isCommandTool(tool.name)) return undefined;
   // A person can let the task leave plan mode, and its tools do not change then.

@@ -1,12 +1,15 @@
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
-/** Names and locations of secrets, which are not secret themselves, and limits on the tokens of models. */
-const NO_SECRET_NAME = /_(FILE|PATH|DIR|ID|NAME|URL|(MAX|TREE)_TOKENS)$/i;
+/**
+ * Matches variables that contain the name or location of a secret but not the secret, and limits on the tokens of
+ * models.
+ */
+const NOT_SECRET_NAME = /_(FILE|PATH|DIR|ID|NAME|URL|(MAX|TREE)_TOKENS)$/i;
 /** Matches the password in `scheme://user:password@host`. */
 const CREDENTIALS_IN_URL = /:\/\/[^\s/@:]*:[^\s/@]+@/;
 
 /** Tells whether an environment variable of this name usually holds a secret. */
 export function isSecretVariable(name: string): boolean {
-  return SECRET_NAME.test(name) && !NO_SECRET_NAME.test(name);
+  return SECRET_NAME.test(name) && !NOT_SECRET_NAME.test(name);
 }
 
 /** Tells whether a text contains a URL with a password. */

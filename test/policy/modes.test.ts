@@ -16,7 +16,7 @@ test.each([
 test.each([
   ['dontAsk', 'means two opposite things'],
   ['DONTASK', 'means two opposite things'],
-  ['yolo', 'valid are plan, default, acceptEdits, autonomous'],
+  ['yolo', 'valid modes are plan, default, acceptEdits, autonomous'],
   ['', 'is not a mode'],
 ])('--permission-mode %j is a usage error', (word, message) => {
   expect(() => parseModeFlag(word)).toThrow(UsageError);

@@ -136,7 +136,7 @@ function hasRecords(records: string): boolean {
 
 async function sweep(records: string, onNotice: (line: string) => void): Promise<void> {
   const { CommandRecords } = await import('../../sys/sandbox/cleanup/command-records.ts');
-  for (const entry of new CommandRecords(records).sweep(join(records, REMOVED))) {
+  for (const entry of new CommandRecords(records).cleanUp(join(records, REMOVED))) {
     const fate =
       entry.keptAt === null
         ? `could not be moved away (${entry.problem}): look at it`

@@ -9,44 +9,44 @@ export interface CodeLocation {
   readonly path: string;
   /** The line number, from 1. */
   readonly line: number;
-  /** One sentence that says why it is shown. */
+  /** One sentence that says why the location is shown. */
   readonly reason: string;
   /** The text of the line; null if it was not read or is empty. */
   readonly quote: string | null;
 }
 
-/** A place that covers less of the question is not shown. */
-const LEAST_COVERAGE = 0.2;
-/** Places that all cover less are shown with a warning. */
+/** The minimum coverage of the question for a location to be shown. */
+const MIN_COVERAGE = 0.2;
+/** If the coverage of all locations is below this value, a warning comes first. */
 const GOOD_COVERAGE = 0.4;
-const SHOWN_WORDS = 4;
-const SHOWN_ABSENT = 6;
-const QUOTED_CHARS = 160;
+const MAX_WORDS = 4;
+const MAX_ABSENT_WORDS = 6;
+const MAX_QUOTE_CHARS = 160;
 
 /**
- * Describes the best places of a ranking, or says that nothing fits.
+ * Describes the best locations of a ranking, or says that nothing fits.
  *
- * @param show returns a path as it is shown
+ * @param show formats a path for the reader
  */
 export function formatRanking(
-  { locations: places, absent }: Ranking,
+  { locations, absent }: Ranking,
   { maxPlaces, show }: { readonly maxPlaces: number; readonly show: (path: string) => string },
 ): string {
-  const shown = places.filter(({ coverage }) => coverage >= LEAST_COVERAGE).slice(0, maxPlaces);
+  const shown = locations.filter(({ coverage }) => coverage >= MIN_COVERAGE).slice(0, maxPlaces);
   if (shown.length === 0) {
-    const missing = absent.length === 0 ? '' : ` ${inNoFile(absent)}`;
+    const missing = absent.length === 0 ? '' : ` ${describeAbsentWords(absent)}`;
     return `Nothing found that fits.${missing} Another word, or the name of a symbol or file, may help.`;
   }
   const isWeak = shown.every(({ coverage }) => coverage < GOOD_COVERAGE);
   const missing = absent.filter((word) => !WEAK_WORDS.has(word));
   return [
     ...(isWeak ? ['Nothing fits well. The nearest:'] : []),
-    formatLocations(shown.map((place) => locationOf(place, show(place.path)))),
-    ...(missing.length === 0 ? [] : [inNoFile(missing)]),
+    formatLocations(shown.map((location) => toCodeLocation(location, show(location.path)))),
+    ...(missing.length === 0 ? [] : [describeAbsentWords(missing)]),
   ].join('\n\n');
 }
 
-/** Writes places as numbered lines, each with its quoted line below it. */
+/** Formats locations as numbered lines, each with the quoted line of the file below. */
 export function formatLocations(locations: readonly CodeLocation[]): string {
   return locations
     .flatMap(({ path, line, reason, quote }, index) => {
@@ -56,7 +56,7 @@ export function formatLocations(locations: readonly CodeLocation[]): string {
     .join('\n');
 }
 
-/** Reads the places from a text with such lines, in its order. */
+/** Parses the locations from a text that `formatLocations` has written, in the order of the text. */
 export function parseLocations(text: string): readonly CodeLocation[] {
   const lines = text.split('\n');
   return lines.flatMap((each, index): CodeLocation[] => {
@@ -70,28 +70,28 @@ export function parseLocations(text: string): readonly CodeLocation[] {
 /** Formats a line of a file without control characters, which could control a terminal. */
 export function quoteLine(line: string): string {
   const flat = collapseWhitespace(line.replace(/\p{Cc}+/gu, ' '));
-  const cut = truncate(flat, QUOTED_CHARS);
+  const cut = truncate(flat, MAX_QUOTE_CHARS);
   return cut.length < flat.length ? `${cut}…` : cut;
 }
 
-function locationOf(place: RankedLocation, path: string): CodeLocation {
-  const { line, text } = place;
+function toCodeLocation(location: RankedLocation, path: string): CodeLocation {
+  const { line, text } = location;
   const quote = text.trim() === '' ? null : quoteLine(text);
-  return { path, line: line ?? 1, reason: reasonFor(place), quote };
+  return { path, line: line ?? 1, reason: explainMatch(location), quote };
 }
 
-function reasonFor({ line, name, isDefinition, kind, ...place }: RankedLocation): string {
-  const [matched, inPath] = [place.matched, place.inPath].map(withoutPartsOfNames);
+function explainMatch({ line, name, isDefinition, kind, ...location }: RankedLocation): string {
+  const [matched, inPath] = [location.matched, location.inPath].map(withoutPartsOfNames);
   const parts: string[] = [];
   if (name !== null) parts.push(`${isDefinition ? 'defines' : 'in'} \`${name}\``);
   if (matched !== undefined && matched.length > 0) {
     const close = matched.length > 1 ? ' close together' : '';
     parts.push(
-      `${name === null ? 'has' : 'with'} ${quotedWords(matched.slice(0, SHOWN_WORDS))}${close}`,
+      `${name === null ? 'has' : 'with'} ${quoteWords(matched.slice(0, MAX_WORDS))}${close}`,
     );
   }
   if (inPath !== undefined && inPath.length > 0)
-    parts.push(`${quotedWords(inPath.slice(0, SHOWN_WORDS))} in its path`);
+    parts.push(`${quoteWords(inPath.slice(0, MAX_WORDS))} in its path`);
   // Without a line, the word is in a part of a long line that is not searched.
   if (parts.length === 0) parts.push(`holds ${line === null ? 'asked-for' : 'related'} words`);
   return `${parts.join(', ')}${kind === 'source' ? '' : ` (${kind})`}.`;
@@ -105,11 +105,11 @@ function withoutPartsOfNames(words: readonly string[]): readonly string[] {
   return words.filter((word) => !parts.has(word.toLowerCase()));
 }
 
-function inNoFile(absent: readonly string[]): string {
-  const words = withoutPartsOfNames(absent).slice(0, SHOWN_ABSENT);
-  return `${quotedWords(words)} ${words.length === 1 ? 'stands' : 'stand'} in no file.`;
+function describeAbsentWords(absent: readonly string[]): string {
+  const words = withoutPartsOfNames(absent).slice(0, MAX_ABSENT_WORDS);
+  return `${quoteWords(words)} ${words.length === 1 ? 'stands' : 'stand'} in no file.`;
 }
 
-function quotedWords(words: readonly string[]): string {
+function quoteWords(words: readonly string[]): string {
   return words.map((word) => `“${word}”`).join(', ');
 }

@@ -3,27 +3,33 @@ import { findSpellings, STOP_WORDS, WEAK_WORDS } from '../code/vocabulary.ts';
 import { listNames } from '../text.ts';
 import { splitIdentifier, stem } from '../word-stems.ts';
 
-/** One thing that a question asks for. Any of its stems matches it. */
+/** A word or name that a question asks for. A file matches the term if it contains any of the stems. */
 export interface QueryTerm {
-  /** A word or name of the question, or two neighboring words run together. */
+  /**
+   * `word`: a word of the question, or a part of a name. `name`: an identifier of several parts, such as `useCache`.
+   * `pair`: two neighboring words, which the code may join into one name.
+   */
   readonly kind: 'word' | 'name' | 'pair';
-  /** The word or name as the question spells it. */
+  /**
+   * The text of the term for people: the name as the question spells it, the word in lower case, or both words of a
+   * pair.
+   */
   readonly label: string;
   readonly stems: readonly string[];
-  /** The value of one match before rarity. A plain word has 1. */
+  /** The value of one match before the rarity of the term is applied. A plain word has 1. */
   readonly weight: number;
 }
 
-/** A question as the search understands it. */
+/** The parts of a question that the search uses. */
 export interface Query {
   readonly terms: readonly QueryTerm[];
   /** Paths and file names in the question. */
   readonly paths: readonly string[];
-  /** Kinds of files that the question asks for. They are not ranked down. */
+  /** Kinds of files that the question asks for. Files of these kinds are not ranked down. */
   readonly kinds: ReadonlySet<FileKind>;
   /**
-   * True if the question asks where something is done, and false if it reports a fault. A question for a
-   * location describes the code, so names are more telling; a report describes what is seen.
+   * True if the question asks where something is done, and false if it reports a fault. The words of a question for
+   * a location often occur in names of the code; the words of a report describe what a user sees.
    */
   readonly asksForLocation: boolean;
 }
@@ -43,7 +49,7 @@ const PAIR_WEIGHT = 0.3;
 const MAX_TERMS = 40;
 const MAX_QUESTION_CHARS = 6000;
 
-/** Verbs of changes and words of complaints, which occur in reports of all faults. */
+/** Verbs of changes and words of complaints, which may occur in a report of any fault. */
 const CHANGE_WORDS = new Set(
   listNames(`bug bugs issues problem problems fixing adding allow allows allowed avoid avoids ensure ensures
   prevent prevents resolve resolves resolved correct correctly incorrect incorrectly wrongly properly
@@ -53,21 +59,21 @@ const CHANGE_WORDS = new Set(
   clean refactor refactored`),
 );
 
-const ASKS_FOR_PLACE =
+const ASKS_FOR_LOCATION =
   /^\W{0,9}(?:where|which|what|how|who)\b|\b(?:show|tell|find|know)(?: me| out)? (?:where|which|what|how)\b/i;
 const ASKS_FOR_CAUSE = /^\W{0,9}why\b/i;
 
-/** Reads a question. Only its first 6,000 characters count: the rest is a text that was passed along. */
+/** Parses a question. Only its first 6,000 characters count, because a longer question contains pasted text. */
 export function readQuery(question: string): Query {
   const text = question.slice(0, MAX_QUESTION_CHARS).normalize('NFC');
-  const asksForPlace =
-    ASKS_FOR_PLACE.test(text) || (text.trimEnd().endsWith('?') && !ASKS_FOR_CAUSE.test(text));
+  const asksForLocation =
+    ASKS_FOR_LOCATION.test(text) || (text.trimEnd().endsWith('?') && !ASKS_FOR_CAUSE.test(text));
   const paths = [...text.matchAll(PATH)].map(([path]) => path.replace(/^\.\//, ''));
   return {
-    terms: termsOf(text, asksForPlace),
+    terms: findTerms(text, asksForLocation),
     paths,
-    kinds: askedKinds(text, paths),
-    asksForLocation: asksForPlace,
+    kinds: findRequestedKinds(text, paths),
+    asksForLocation,
   };
 }
 
@@ -84,12 +90,12 @@ export function removePaths(question: string): string {
   return question.replace(PATH, ' ');
 }
 
-/** Tells whether the question itself contains a term. A pair is only a hint. */
+/** Tells whether the question itself contains a term. A pair is not in the question in its joined form. */
 export function isLiteralTerm({ kind }: QueryTerm): boolean {
   return kind !== 'pair';
 }
 
-function termsOf(question: string, asksForPlace: boolean): readonly QueryTerm[] {
+function findTerms(question: string, asksForLocation: boolean): readonly QueryTerm[] {
   const found = new Map<string, QueryTerm>();
   const add = (term: QueryTerm): void => {
     const key = term.stems.join(' ');
@@ -97,13 +103,13 @@ function termsOf(question: string, asksForPlace: boolean): readonly QueryTerm[] 
     if (key !== '' && (known === undefined || known.weight < term.weight)) found.set(key, term);
   };
   const isWeak = (word: string) =>
-    WEAK_WORDS.has(word) || (!asksForPlace && CHANGE_WORDS.has(word));
+    WEAK_WORDS.has(word) || (!asksForLocation && CHANGE_WORDS.has(word));
   let before: string | null = null;
   for (const [token] of question.matchAll(TOKEN)) {
     const parts = splitIdentifier(token);
     const isName = parts.length > 1 || /[$_]/.test(token);
     if (isName) {
-      const stems = spelledTogether(parts.join(''));
+      const stems = joinedStems(parts.join(''));
       add({ kind: 'name', label: token, stems, weight: NAME_WEIGHT });
     }
     for (const part of parts) {
@@ -115,11 +121,11 @@ function termsOf(question: string, asksForPlace: boolean): readonly QueryTerm[] 
       add({
         kind: 'word',
         label: part,
-        stems: stemSet([part, ...(findSpellings(part) ?? [])]),
+        stems: uniqueStems([part, ...(findSpellings(part) ?? [])]),
         weight,
       });
       if (before !== null && !isName) {
-        const stems = spelledTogether(`${before}${part}`);
+        const stems = joinedStems(`${before}${part}`);
         add({ kind: 'pair', label: `${before} ${part}`, stems, weight: PAIR_WEIGHT });
       }
       before = isName ? null : part;
@@ -128,20 +134,20 @@ function termsOf(question: string, asksForPlace: boolean): readonly QueryTerm[] 
   return [...found.values()].slice(0, MAX_TERMS);
 }
 
-/** A full name, and the same as a word: `ETags` is also found in `etag`. */
-function spelledTogether(name: string): readonly string[] {
+/** Returns a joined name and its stem, so that `ETags` also matches `etag`. */
+function joinedStems(name: string): readonly string[] {
   return [...new Set([name, stem(name)])];
 }
 
-function stemSet(spellings: readonly string[]): readonly string[] {
+function uniqueStems(spellings: readonly string[]): readonly string[] {
   return [...new Set(spellings.map(stem))];
 }
 
 /**
- * Phrases that ask for files of a kind. A word alone asks for none: `parsing JSON`, `a test that takes too
- * long` and `HTML is escaped` speak of what the sources do.
+ * Phrases that ask for files of a kind. A single word does not ask for a kind: `parsing JSON`, `a test that takes
+ * too long` and `HTML is escaped` describe what the sources do.
  */
-const ASKS_FOR: readonly (readonly [FileKind, RegExp])[] = [
+const KIND_PHRASES: readonly (readonly [FileKind, RegExp])[] = [
   [
     'test',
     /\btested\b|\b(?:test fixtures?|fixture files?)\b|\b(?:tests|specs?) (?:for|of|on|that|which|cover\w*)\b|\b(?:which|what|find|unit|e2e|integration|regression) (?:tests?|specs?)\b|\b(?:any|all|our|these|show|list|the) (?:tests|specs)\b|\b(?:tests?|specs?) (?:files?|cases?|suites?)\b|^(?:(?!where |how |what |when |why )\S+ ){1,4}tests$/,
@@ -161,18 +167,18 @@ const ASKS_FOR: readonly (readonly [FileKind, RegExp])[] = [
   ],
 ];
 
-/** A change that comes with tests or examples asks for neither. */
+/** Matches a report of a change. Such a report may mention tests or examples, but does not ask for them. */
 const REPORTS_CHANGE =
   /^(?:and |attempt to |further |small )*(?:fix|add|appl|creat|provid|replac)\w*\b/;
 
-function askedKinds(question: string, paths: readonly string[]): ReadonlySet<FileKind> {
+function findRequestedKinds(question: string, paths: readonly string[]): ReadonlySet<FileKind> {
   const lower = question
     .toLowerCase()
     .replace(/[?!.\s]+$/, '')
     .replace(/\s+/g, ' ');
   const asked = REPORTS_CHANGE.test(lower)
     ? []
-    : ASKS_FOR.filter(([, rule]) => rule.test(lower)).map(([kind]) => kind);
+    : KIND_PHRASES.filter(([, rule]) => rule.test(lower)).map(([kind]) => kind);
   const declared = paths.some((path) => /\.d\.[cm]?ts$/.test(path)) ? (['types'] as const) : [];
   return new Set([...asked, ...declared]);
 }

@@ -18,7 +18,7 @@ export interface Corpus {
   readText(path: string): string | null;
 }
 
-/** A place in a file that answers a query. */
+/** A location in a file that answers a query. */
 export interface RankedLocation {
   readonly path: string;
   readonly kind: FileKind;
@@ -26,12 +26,12 @@ export interface RankedLocation {
   readonly line: number | null;
   /** The text of that line. */
   readonly text: string;
-  /** The symbol that the line defines or stands in. */
+  /** The symbol that the line defines, or whose definition contains the line. */
   readonly name: string | null;
   readonly isDefinition: boolean;
-  /** The share of the query, by worth, that the file's text or path has: 0 to 1. */
+  /** The share of the query that the file's text or path contains, weighted by the worth of the terms: 0 to 1. */
   readonly coverage: number;
-  /** Words of the query in that place, the most telling first. */
+  /** Words of the query at that location, the rarest first. */
   readonly matched: readonly string[];
   /** Words of the query in the path. */
   readonly inPath: readonly string[];
@@ -40,23 +40,23 @@ export interface RankedLocation {
 export interface Ranking {
   /** At most `MAX_OPENED`, the best first. */
   readonly locations: readonly RankedLocation[];
-  /** Words of the query that no file and no path has. */
+  /** Words of the query that occur in no file and no path. */
   readonly absent: readonly string[];
 }
 
 /** The maximum number of files that are opened and split into sections. */
 const MAX_OPENED = 50;
 
-/** The part of a text or data file that says what it is about, in characters. */
+/** The length of the beginning of a text or data file that is searched, in characters. */
 const SAMPLE_CHARS = 16_384;
 
-/** Counts the terms of a query in a file: in all of a source, and in the beginning of other files. */
+/** Counts the terms of a query in a file: in the full text of a source, and in the beginning of any other file. */
 export function countTerms(path: string, text: string, finder: TermFinder): SearchedFile {
   const part = fileKind(path) === 'source' ? text : text.slice(0, SAMPLE_CHARS);
   return { path, size: part.length, counts: finder.count(part) };
 }
 
-/** Ranks the places of a corpus for a query. */
+/** Ranks the locations of a corpus for a query. */
 export function rankLocations(query: Query, finder: TermFinder, corpus: Corpus): Ranking {
   const files = corpus.files.map(classifySearchedFile);
   const sources = files.filter(({ kind }) => kind === 'source');
@@ -64,9 +64,9 @@ export function rankLocations(query: Query, finder: TermFinder, corpus: Corpus):
   const terms = weighTerms(query, measured);
   const weights = selectWeights(query);
   const average = Math.max(1, sum(measured.map(({ size }) => size)) / Math.max(1, measured.length));
-  const seen = files.map((file) => scoreUnopened(file, { query, terms, average, weights }));
-  const present = new Set(seen.flatMap(({ inText, inPath }) => [...inText, ...inPath]));
-  const places = seen
+  const scores = files.map((file) => scoreUnopened(file, { query, terms, average, weights }));
+  const present = new Set(scores.flatMap(({ inText, inPath }) => [...inText, ...inPath]));
+  const locations = scores
     .filter(({ inText, inPath, isNamed }) => isNamed || inText.length + inPath.length > 0)
     .toSorted((a, b) => b.firstScore - a.firstScore || compareText(a.file.path, b.file.path))
     .slice(0, MAX_OPENED)
@@ -79,9 +79,9 @@ export function rankLocations(query: Query, finder: TermFinder, corpus: Corpus):
     .toSorted(
       (a, b) => b.score - a.score || compareText(a.unopened.file.path, b.unopened.file.path),
     )
-    .map(({ unopened, best }) => placeOf(unopened, best, terms));
+    .map(({ unopened, best }) => toLocation(unopened, best, terms));
   const absent = terms.filter((term) => isLiteralTerm(term) && !present.has(term));
-  return { locations: places, absent: absent.map(({ label }) => label) };
+  return { locations, absent: absent.map(({ label }) => label) };
 }
 
 /**
@@ -90,26 +90,26 @@ export function rankLocations(query: Query, finder: TermFinder, corpus: Corpus):
  */
 function weighTerms(query: Query, measured: readonly SearchedFile[]): readonly WeighedTerm[] {
   return query.terms.map((term, index) => {
-    let held = 0;
-    for (const { counts } of measured) if ((counts?.[index] ?? 0) > 0) held += 1;
-    const rarity = Math.log(1 + (measured.length - held + 0.5) / (held + 0.5));
+    let filesWithTerm = 0;
+    for (const { counts } of measured) if ((counts?.[index] ?? 0) > 0) filesWithTerm += 1;
+    const rarity = Math.log(1 + (measured.length - filesWithTerm + 0.5) / (filesWithTerm + 0.5));
     const { kind, label, stems, weight } = term;
     return { kind, label, stems, weight, index, worth: weight * Math.sqrt(rarity) };
   });
 }
 
-/** The least coverage of a file that has a name from the question: whoever writes a name means it. */
+/** The minimum coverage of a file that contains a name from the question, because a name is a precise request. */
 const NAME_COVERAGE = 0.5;
 
-function placeOf(
+function toLocation(
   { file, inPath, inText, isNamed }: UnopenedScore,
   best: BestSection | null,
   terms: readonly WeighedTerm[],
 ): RankedLocation {
-  const firm = terms.filter(isLiteralTerm);
-  const all = sum(firm.map(shareOf));
-  const present = firm.filter((term) => inPath.includes(term) || inText.includes(term));
-  const share = all === 0 ? 0 : sum(present.map(shareOf)) / all;
+  const literalTerms = terms.filter(isLiteralTerm);
+  const all = sum(literalTerms.map(getTermShare));
+  const present = literalTerms.filter((term) => inPath.includes(term) || inText.includes(term));
+  const share = all === 0 ? 0 : sum(present.map(getTermShare)) / all;
   const least = present.some(({ kind }) => kind === 'name') ? NAME_COVERAGE : 0;
   const isText = isProse(file.path);
   return {
@@ -120,17 +120,17 @@ function placeOf(
     name: isText ? null : (best?.name ?? null),
     isDefinition: !isText && (best?.isDefinition ?? false),
     coverage: isNamed ? 1 : Math.max(share, least),
-    matched: labelsOf(best?.matched ?? []),
-    inPath: labelsOf(inPath),
+    matched: listLabels(best?.matched ?? []),
+    inPath: listLabels(inPath),
   };
 }
 
-/** A term's share of the question. A name has no larger one than a word. */
-function shareOf({ worth, weight }: WeighedTerm): number {
+/** Returns the value of a term in the coverage of a question. A name counts no more than a word of the same rarity. */
+function getTermShare({ worth, weight }: WeighedTerm): number {
   return worth / Math.max(weight, 1);
 }
 
-function labelsOf(terms: readonly WeighedTerm[]): readonly string[] {
+function listLabels(terms: readonly WeighedTerm[]): readonly string[] {
   const sorted = terms.filter(isLiteralTerm).toSorted((a, b) => b.worth - a.worth);
   return [...new Set(sorted.map(({ label }) => label))];
 }

@@ -7,21 +7,23 @@ import type { BestSection, WeighedTerm } from './sections.ts';
 export interface SearchedFile {
   /** Relative to the searched directory, with `/`. */
   readonly path: string;
-  /** The length of the part of its text that counts. */
+  /** The length of the part of the text in which terms were counted, in characters. */
   readonly size: number;
-  /** The number of occurrences of each term of the query; null if there are none. */
+  /** The number of occurrences of each term of the query; null if no term occurs. */
   readonly counts: Uint16Array | null;
 }
 
 /** The constants of BM25. */
 const K1 = 1.2;
 const B = 0.7;
-/** Added to the weight of the full text when files are chosen, because their sections are not known yet. */
+/**
+ * The weight of the full text in the score by which files are selected for opening, because sections are not known yet.
+ */
 const UNOPENED_FILE = 0.6;
 /** The score of a path that the question names. */
 const NAMED_PATH = 40;
 
-/** The weight of each sign in a file's score. The last two are factors of logarithms. */
+/** The weight of each signal in the score of a file. `length` and `imports` are multiplied by logarithms. */
 export interface Weights {
   /** BM25 of the best section. */
   readonly section: number;
@@ -33,17 +35,18 @@ export interface Weights {
   /** The file's own name. */
   readonly name: number;
   readonly directory: number;
-  /** A long file is changed more often. */
+  /** The length of the file. A long file is changed more often. */
   readonly length: number;
-  /** A file that imports many others does something with them. */
+  /** The number of imports. A file that imports many others is more likely to contain the logic. */
   readonly imports: number;
 }
 
 /**
- * Both sets were fitted on questions from public histories, each repository by the figures of the others,
- * and rounded. Any weight may be halved or doubled: less than one answer in a hundred changes.
+ * The weights for reports of faults. Both sets of weights were fitted on questions from public histories, with
+ * cross-validation by repository, and rounded. If any weight is halved or doubled, less than one answer in a
+ * hundred changes.
  */
-const FOR_REPORT: Weights = {
+const REPORT_WEIGHTS: Weights = {
   section: 0.3,
   file: 0.4,
   line: 0.4,
@@ -55,8 +58,8 @@ const FOR_REPORT: Weights = {
   imports: 0.3,
 };
 
-/** The name of the code that does something says so, and that code is mostly small. */
-const FOR_PLACE: Weights = {
+/** The weights for questions for a location. Code is usually named after what it does, and is mostly small. */
+const LOCATION_WEIGHTS: Weights = {
   section: 0.1,
   file: 0.4,
   line: 0.4,
@@ -69,18 +72,18 @@ const FOR_PLACE: Weights = {
 };
 
 /** Returns the weights for a question. */
-export function selectWeights({ asksForLocation: asksForPlace }: Query): Weights {
-  return asksForPlace ? FOR_PLACE : FOR_REPORT;
+export function selectWeights({ asksForLocation }: Query): Weights {
+  return asksForLocation ? LOCATION_WEIGHTS : REPORT_WEIGHTS;
 }
 
-/** A file with what its path says about it. */
+/** A file with the properties that follow from its path. */
 export interface TypedFile extends SearchedFile {
   readonly kind: FileKind;
-  /** True if its language is known. */
+  /** True if the language of the file is known. */
   readonly isCode: boolean;
 }
 
-/** Adds what the path of a file says. */
+/** Adds the properties that follow from the path of a file. */
 export function classifySearchedFile(file: SearchedFile): TypedFile {
   const { path, size, counts } = file;
   return { path, size, counts, kind: fileKind(path), isCode: detectLanguage(path) !== null };
@@ -91,11 +94,13 @@ export interface UnopenedScore {
   readonly file: TypedFile;
   readonly inText: readonly WeighedTerm[];
   readonly inPath: readonly WeighedTerm[];
+  /** True if the question names the file by its path. */
   readonly isNamed: boolean;
   /** The score by which files are selected for opening. */
   readonly firstScore: number;
-  /** The part of the final score that needs no opening. */
+  /** The part of the final score that is known before the file is opened. */
   readonly known: number;
+  /** The factor for the kind of the file. */
   readonly factor: number;
   readonly lengthBonus: number;
 }
@@ -147,22 +152,25 @@ export function scoreOpened(
 ): number {
   const { text, best, weights } = opened;
   const { section = 0, symbol = 0, line = 0, quoted = 0 } = best?.scores ?? {};
-  const found =
+  const score =
     known +
     weights.section * section +
     weights.symbol * symbol +
     weights.line * line +
     weights.quoted * quoted;
-  if (found === 0) return 0;
+  if (score === 0) return 0;
   const imports = text !== null && isSourceCode(file) ? countImports(file.path, text) : 0;
-  return found * factor + lengthBonus + weights.imports * Math.log(1 + imports);
+  return score * factor + lengthBonus + weights.imports * Math.log(1 + imports);
 }
 
 function isSourceCode({ kind, isCode }: TypedFile): boolean {
   return kind === 'source' && isCode;
 }
 
-/** Finds the terms in a path: in the file's own name, which counts the less the longer it is, or above it. */
+/**
+ * Finds the terms in the file's own name, where a term counts less if the name has more words, and in the directories
+ * above it.
+ */
 function matchPath(path: string, terms: readonly WeighedTerm[]) {
   const slash = path.lastIndexOf('/');
   const parts = splitIdentifier(path.slice(slash + 1).replace(/\.\w+$/, ''));
@@ -182,7 +190,7 @@ function matchPath(path: string, terms: readonly WeighedTerm[]) {
   return { inPath, inName, inDirectory };
 }
 
-/** Tells whether a question names this path: by its full path, its end, or a directory above it. */
+/** Tells whether `wanted` is the full path, the end of the path, or a directory above it. */
 function isNamedBy(path: string, wanted: string): boolean {
   return (
     path === wanted ||
@@ -191,15 +199,15 @@ function isNamedBy(path: string, wanted: string): boolean {
   );
 }
 
-/** A kind of file that the question asks for. */
+/** The factor for a kind of file that the question asks for. */
 const WANTED_FACTOR = 1.5;
-/** A kind of file that differs from the one that the question asks for. */
+/** The factor for files of other kinds when the question asks for a kind. */
 const OTHER_KIND_FACTOR = 0.5;
-/** Tests, texts, data and generated files. */
+/** The factor for tests, texts, data and generated files. */
 const UNWANTED_FACTOR = 0.15;
-/** Headers and type declarations, whose implementation is elsewhere. */
+/** The factor for headers and type declarations, which contain no implementation. */
 const DECLARATION_FACTOR = 0.6;
-/** Files of unknown languages, and sources below a directory of texts. */
+/** The factor for files of unknown languages, and for sources below a directory of documentation. */
 const DOUBTFUL_FACTOR = 0.5;
 
 function kindFactor(
@@ -216,8 +224,7 @@ function kindFactor(
 }
 
 /**
- * Lines that import, with the imported name as a group. Each pattern is linear: it reads no character more
- * than a few times, whatever a file holds.
+ * Patterns for lines that import, with the imported name as a group. Each pattern takes linear time for any content.
  */
 const IMPORTS: Partial<Record<Language, readonly RegExp[]>> = {
   python: [/^[ \t]*from[ \t]+([.\w]+)[ \t]+import\b/gm, /^[ \t]*import[ \t]+([\w.]+)/gm],

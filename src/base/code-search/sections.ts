@@ -1,12 +1,12 @@
 import { findDefinedName, findEnclosingName } from '../code/definitions.ts';
 import type { QueryTerm } from './query.ts';
-import { stemsOf, type TermFinder } from './term-finder.ts';
+import { listStems, type TermFinder } from './term-finder.ts';
 
-/** A term with the value that one match of it has in the searched files. */
+/** A term with the value of one match in the searched files. */
 export interface WeighedTerm extends QueryTerm {
-  /** Its index among the terms of the query. */
+  /** The index of the term in the query. */
   readonly index: number;
-  /** Its weight by its rarity. */
+  /** The weight of the term, multiplied by a measure of its rarity. */
   readonly worth: number;
 }
 
@@ -14,21 +14,21 @@ export interface WeighedTerm extends QueryTerm {
 export interface SectionScores {
   /** BM25 of the best section. */
   readonly section: number;
-  /** The best name that the file defines. */
+  /** The score of the best name that the file defines. */
   readonly symbol: number;
-  /** The best line: what its terms are worth, each counted once. */
+  /** The score of the best line: the sum of the worths of its terms, each counted once. */
   readonly line: number;
-  /** The same for the text between quotes, because a report quotes messages. */
+  /** The score of the best text between quotes on a line, because a report quotes messages. */
   readonly quoted: number;
 }
 
-/** The place in a file that answers best. */
+/** The section of a file that answers best. */
 export interface BestSection {
   readonly scores: SectionScores;
   /** Counted from 1. */
   readonly line: number;
   readonly text: string;
-  /** The symbol that the line defines or stands in. */
+  /** The symbol that the line defines, or whose definition contains the line. */
   readonly name: string | null;
   readonly isDefinition: boolean;
   /** The terms in that section. */
@@ -39,15 +39,15 @@ export interface BestSection {
 interface Section {
   /** Null for the lines before the first definition. */
   readonly name: string | null;
-  /** The line that defines it; null in the later pieces of a long one. */
+  /** The line with the definition; null if a long definition was cut and this piece does not contain that line. */
   readonly line: number | null;
-  /** Its first line. The comment above a definition is part of it. */
+  /** The first line of the section. The comment above a definition is part of the section. */
   readonly first: number;
   readonly last: number;
 }
 
 const COMMENT = /^\s*(?:\/\/|\/\*|\*|#(?!\s*(?:define|include|if|endif|else))|--|;;|"""|'''|@|\[)/;
-/** A longer section is cut into several of one name. */
+/** The maximum length of a section. A longer section is cut into several with the same name. */
 const MAX_SECTION_LINES = 80;
 /** The constants of BM25 for sections, whose length matters little. */
 const K1 = 1;
@@ -60,7 +60,7 @@ const QUOTED = /"(?:[^"\\]|\\.){3,}"|'(?:[^'\\]|\\.){3,}'|`(?:[^`\\]|\\.){3,}`/g
 const MAX_LINES = 60_000;
 const MAX_LINE_CHARS = 1000;
 
-/** Scores the sections of a text; null when none of them has any of the terms. */
+/** Scores the sections of a text. Returns null when no section contains a term. */
 export function scoreSections(
   text: string,
   terms: readonly WeighedTerm[],
@@ -70,10 +70,10 @@ export function scoreSections(
     .split('\n', MAX_LINES)
     .map((line) => (line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line));
   const worths = new Map(terms.map(({ index, worth }) => [index, worth]));
-  const found = lines.map((line) => termsOfLine(line, finder));
+  const found = lines.map((line) => findLineTerms(line, finder));
   let best: ScoredSection | null = null;
   let [symbol, line, quoted] = [0, 0, 0];
-  for (const section of sectionsOf(lines)) {
+  for (const section of splitSections(lines)) {
     const scored = scoreSection(section, { lines, found, terms, worths, finder });
     if (scored === null) continue;
     symbol = Math.max(symbol, scored.symbol);
@@ -96,7 +96,7 @@ export function scoreSections(
 }
 
 /** Splits a file at its definitions. */
-function sectionsOf(lines: readonly string[]): readonly Section[] {
+function splitSections(lines: readonly string[]): readonly Section[] {
   const starts: { readonly name: string | null; readonly line: number; readonly first: number }[] =
     [];
   for (const [index, text] of lines.entries()) {
@@ -149,17 +149,17 @@ function scoreSection(
   for (let number = section.first; number <= section.last; number += 1) {
     const text = lines[number - 1] ?? '';
     chars += text.length;
-    const here = found[number - 1] ?? [];
-    if (here.length === 0) continue;
-    for (const term of here) counts.set(term, (counts.get(term) ?? 0) + 1);
-    const worth = worthOf(here, worths);
+    const lineTerms = found[number - 1] ?? [];
+    if (lineTerms.length === 0) continue;
+    for (const term of lineTerms) counts.set(term, (counts.get(term) ?? 0) + 1);
+    const worth = sumWorths(lineTerms, worths);
     if (worth > best.worth) best = { number, worth };
     if (worth > quoted) {
-      const inQuotes = [...text.matchAll(QUOTED)].flatMap(([each]) => termsOfLine(each, finder));
-      quoted = Math.max(quoted, worthOf(inQuotes, worths));
+      const inQuotes = [...text.matchAll(QUOTED)].flatMap(([each]) => findLineTerms(each, finder));
+      quoted = Math.max(quoted, sumWorths(inQuotes, worths));
     }
   }
-  const named = section.name === null ? [] : stemsOf(section.name);
+  const named = section.name === null ? [] : listStems(section.name);
   const norm = K1 * (1 - B + (B * chars) / USUAL_CHARS);
   let body = 0;
   let symbol = 0;
@@ -175,13 +175,13 @@ function scoreSection(
   return { section, score: body + NAME_IN_SECTION * symbol, symbol, matched, line: best, quoted };
 }
 
-function termsOfLine(line: string, finder: TermFinder): readonly number[] {
+function findLineTerms(line: string, finder: TermFinder): readonly number[] {
   const found: number[] = [];
   finder.visit(line, (terms) => found.push(...terms));
   return found;
 }
 
-function worthOf(found: readonly number[], worths: ReadonlyMap<number, number>): number {
+function sumWorths(found: readonly number[], worths: ReadonlyMap<number, number>): number {
   let worth = 0;
   for (const term of new Set(found)) worth += worths.get(term) ?? 0;
   return worth;

@@ -2,12 +2,12 @@ const NAME = '[\\p{L}_$][\\w$]*';
 /** Keywords that begin a statement. They are not types, so `if len(x) {` does not define `len`. */
 const STATEMENTS =
   'if|else|for|while|switch|case|return|throw|await|yield|new|match|when|unless|catch|defer|go';
-/** Methods with a body, `name(args) {`, and typed ones of the C family, `int name(args) {`. */
+/** Matches methods with a body, `name(args) {`, and typed functions of the C family, `int name(args) {`. */
 const WITH_BODY = new RegExp(
   `^\\s*(?:(?:public|private|protected|internal|static|final|async|abstract|override|virtual|synchronized|inline|extern|get|set|readonly|unsigned|const|struct|enum|union)\\s+)*(?:(?!(?:${STATEMENTS})\\s)[\\w$<>\\[\\],.:*&?]+\\s+\\**)?[*#]?(${NAME})\\s*(?:<[^>(]*>)?\\([^;]*\\)?[^;=]*\\{\\s*$`,
   'u',
 );
-/** The rules are tried in this order; each has the symbol's name as its first group. */
+/** The rules are tried in this order. The first group of each rule is the name of the symbol. */
 const RULES: readonly RegExp[] = [
   // Go methods: func (r *Router) ServeHTTP(
   new RegExp(`^\\s*func\\s+\\([^)]*\\)\\s+(${NAME})`, 'u'),
@@ -34,14 +34,14 @@ const STATEMENT = new Set(
 /** Matches `struct node *next` and `struct point at`, which use a type without defining it. */
 const USES_TYPE =
   /^\s*(?:[a-z]+\s+)*?(?:struct|enum|union)\s+(?!class\b)\w+(?:\s*\*|\s+(?!(?:where|implements|extends|final|with)\b)\w)/;
-/** String literals. Their brackets close no call. */
+/** Matches string literals. Brackets in a string literal do not close a call. */
 const TEXT = /(["'`])(?:\\.|(?!\1).)*\1/g;
 const MAX_DEFINITION_CHARS = 300;
 
-/** A variable inside a function is no definition unless its value is a function. */
+/** Matches a variable inside a function, which is no definition unless its value is a function. */
 const LOCAL = /^\s+(?:const|let|var|val)\b(?!.*(?:=>|\bfunction\b|\blambda\b))/;
 
-/** Returns the name that a line of code defines, in the common languages; null when it defines none. */
+/** Returns the name that a line of code defines, in the common languages; null when the line defines nothing. */
 export function findDefinedName(line: string): string | null {
   if (line.length > MAX_DEFINITION_CHARS || LOCAL.test(line)) return null;
   for (const rule of RULES) {
@@ -61,18 +61,21 @@ export function measureIndent(line: string): number {
   return line.length - line.trimStart().length;
 }
 
-/** Tells a call such as `test('…', () => {` or `send({` from a definition: its bracket stays open. */
+/** Tells whether a line is a call such as `test('…', () => {` and not a definition: its bracket stays open. */
 function isCall(line: string): boolean {
   const code = line.replace(TEXT, '');
   return code.split('(').length !== code.split(')').length;
 }
 
-/** Lines that enclose nothing, whatever their indentation: blank, a comment, a label, the end of a head. */
+/**
+ * Matches lines that enclose no other line, whatever their indentation: blank lines, comments, labels, and the last
+ * line of a function's head.
+ */
 const ENCLOSES_NOTHING = /^\s*(?:$|#|\/[/*]|\*|\)|\{\s*$|\w+:\s*$)/;
 
 /**
- * Returns the name of the definition that a line is or stands in, judged by indentation; null when no
- * definition is certain.
+ * Returns the name that a line defines, or else the name of the definition that contains the line, judged by
+ * indentation; null when no definition is certain.
  *
  * @param textAt returns the text of a line, counted from 1
  */

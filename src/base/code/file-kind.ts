@@ -1,4 +1,4 @@
-/** The kind of a file, as far as its path tells. */
+/** The kind of a file, judged by its path. */
 export type FileKind =
   | 'source'
   | 'test'
@@ -9,7 +9,7 @@ export type FileKind =
   | 'example'
   | 'generated';
 
-/** The first rule that matches decides. */
+/** Rules for the kind of a file. The first rule that matches the path decides. */
 const RULES: readonly (readonly [FileKind, RegExp])[] = [
   [
     'generated',
@@ -42,7 +42,7 @@ export function isProse(path: string): boolean {
   return detectLanguage(path) === null && ['docs', 'data', 'style'].includes(fileKind(path));
 }
 
-/** The endings of the file names of each language. */
+/** The file name extensions of each language. */
 const ENDINGS = {
   python: 'py pyx',
   go: 'go',

@@ -1,7 +1,7 @@
 import { listNames } from '../text.ts';
 import { stem } from '../word-stems.ts';
 
-/** Words that say nothing about what a question looks for. Lower case. */
+/** Words that say nothing about the subject of a question, in lower case. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   listNames(`a about above after again all also am an and any anything anyone are as at be because been before
   being below between both but by can could did do does doing done down during each either else etc
@@ -17,7 +17,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   explain describe exist exists place where's what's don't doesn't isn't can't won't i'm it's hello hi hey`),
 );
 
-/** Words common to most questions about code. They count little beside any other word. */
+/** Words that are common to most questions about code, and therefore count less than other words. */
 export const WEAK_WORDS: ReadonlySet<string> = new Set(
   listNames(`code file files function functions class classes method methods module modules logic handle
   handled handles handling handler implement implemented implements implementation define defined
@@ -26,8 +26,8 @@ export const WEAK_WORDS: ReadonlySet<string> = new Set(
   determine determines decide decides perform performs called call calls`),
 );
 
-/** Longer and shorter spellings of one word, as programmers write them. Each counts in full. */
-const SPELLINGS = groups(`
+/** Full and abbreviated spellings of one word, as programmers write them. All spellings of a word count the same. */
+const SPELLINGS = parseGroups(`
   authentication authenticate auth
   authorization authorize authorise
   configuration configure config cfg conf
@@ -109,13 +109,16 @@ const SPELLINGS = groups(`
   colour color
 `);
 
-/** Returns the spellings of a word, its own among them, whatever its inflection. */
+/**
+ * Returns all spellings of a word, including the word itself, for any inflection; undefined if the table does not
+ * contain the word.
+ */
 export function findSpellings(word: string): readonly string[] | undefined {
   return SPELLINGS.get(stem(word));
 }
 
-/** Maps the stem of each word to its group. A word belongs to the first group that has it. */
-function groups(table: string): ReadonlyMap<string, readonly string[]> {
+/** Maps the stem of each word to its group of spellings. A word in several groups belongs to the first of them. */
+function parseGroups(table: string): ReadonlyMap<string, readonly string[]> {
   const byStem = new Map<string, readonly string[]>();
   for (const line of table.trim().split('\n')) {
     const group = listNames(line);

@@ -3,7 +3,10 @@ import { isRelativePattern, makePatternAbsolute } from './path-pattern.ts';
 import { specifierKind } from '../../protocol/specifier-kind.ts';
 import { coversWholeTool } from './tool-cover.ts';
 
-/** Makes the paths of allow rules absolute. Without any root, rules with relative paths are left out. */
+/**
+ * Makes the paths of allow rules absolute, relative to the first root. If there is no root, rules with relative paths
+ * are dropped.
+ */
 export function makeAllowRulesAbsolute(
   rules: readonly PermissionRule[],
   roots: readonly string[],
@@ -13,7 +16,10 @@ export function makeAllowRulesAbsolute(
   );
 }
 
-/** Adds to deny or ask rules with relative paths the same rules with absolute paths, for each root. */
+/**
+ * Extends deny or ask rules: for each rule with a relative path, adds the same rule with an absolute path for each
+ * root.
+ */
 export function addAbsoluteRules(
   rules: readonly PermissionRule[],
   roots: readonly string[],

@@ -1,12 +1,12 @@
 import { findDoubt, type ShellParser, type SimpleCommand } from '../shell/parsed-line.ts';
 
-/** A command specifier in one of its three forms. */
+/** A parsed command specifier, in one of three forms. */
 export type CommandPattern =
-  /** `npm run:*` and `npm run *`: these words, followed by anything. */
+  /** `npm run:*` and `npm run *`: these words, followed by any other words. */
   | { readonly form: 'prefix'; readonly words: readonly string[] }
   /** `git * --stat`: matched against the words of one command, joined by single blanks. */
   | { readonly form: 'glob'; readonly glob: string }
-  /** `npm test`: these words and no others. */
+  /** `npm test`: exactly these words. */
   | { readonly form: 'exact'; readonly text: string };
 
 export function parseCommandPattern(specifier: string): CommandPattern {
@@ -18,7 +18,7 @@ export function parseCommandPattern(specifier: string): CommandPattern {
   return { form: 'exact', text: specifier };
 }
 
-/** Parses a text that is one plain command. Returns undefined if it is more than that. */
+/** Parses a text that consists of one plain command. Returns undefined for any other text. */
 export function parseSingleCommand(text: string, parser: ShellParser): SimpleCommand | undefined {
   const reading = parser(text);
   const isPlain = findDoubt(reading) === undefined && reading.commands.length === 1;

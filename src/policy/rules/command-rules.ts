@@ -18,7 +18,7 @@ import type { ShellParser, ParsedShellLine, SimpleCommand } from '../shell/parse
 import { listInnerCommands, getProgramName } from '../shell/inner-commands/inner-commands.ts';
 import { matchesWildcard } from './wildcard.ts';
 
-/** A command line, parsed where the parser is loaded. */
+/** A command line, parsed if the parser is loaded. */
 export interface CommandLine {
   readonly line: string;
   /** The parsed line, or null if the parser is not loaded. */
@@ -30,9 +30,9 @@ export function readCommandLine(line: string, parser: ShellParser | null): Comma
 }
 
 /**
- * Finds the rule by which a command line may run: every simple command of it, and every command that those run in turn,
- * must be matched by some rule. If several rules match, returns the one for the first command. A line that is not fully
- * understood is matched only by a rule that is the same text, character by character.
+ * Finds the rule that allows a command line: some rule must match each simple command of the line, and each command
+ * that these run in turn. If several rules are involved, returns the rule for the first command. A line that is not
+ * fully understood is matched only by a rule with exactly the same text.
  */
 export function findAllowingCommandRule(
   rules: readonly PermissionRule[],
@@ -55,8 +55,8 @@ function isSameText(rule: PermissionRule, line: string): boolean {
 }
 
 /**
- * Removes the options before the subcommand from a line that is one plain command, if they are neutral. Returns undefined if there
- * are no such options.
+ * Removes the neutral options before the subcommand from a line that is one plain command. Returns undefined if there
+ * are no options or some are not neutral.
  */
 export function removeNeutralOptionsFromLine({ line, parsed }: CommandLine): string | undefined {
   const command = parsed === null ? undefined : parseSingleCommand(line, parsed.parser);
@@ -65,8 +65,8 @@ export function removeNeutralOptionsFromLine({ line, parsed }: CommandLine): str
 }
 
 /**
- * Tells whether a specifier could apply to any command that a line would run, also behind wrappers and in `bash -c`. It could
- * apply to everything that is not understood.
+ * Tells whether a specifier could apply to a command that a line would run, including commands behind wrappers and in
+ * `bash -c`. For parts of a line that are not understood, the answer is true.
  */
 export function couldCommandMatch(specifier: string, { line, parsed }: CommandLine): boolean {
   const pattern = parseCommandPattern(specifier);
@@ -84,7 +84,10 @@ export function couldCommandMatch(specifier: string, { line, parsed }: CommandLi
   });
 }
 
-/** Characters of all possible readings of a command. If there are more, every glob for its program could match it. */
+/**
+ * The maximum total length of all possible readings of a command. Beyond it, every glob for the program counts as a
+ * match.
+ */
 const MAX_READING_LENGTH = 1_000_000;
 
 function couldPatternMatch(

@@ -7,18 +7,23 @@ import type { InnerRun } from '../shell/inner-commands/inner-run.ts';
 import type { ShellParser, ShellWord, SimpleCommand } from '../shell/parsed-line.ts';
 import { matchesWildcard } from './wildcard.ts';
 
-/** Commands nested more deeply than any real command line nests them are not covered. */
+/**
+ * The maximum nesting of commands. No real command line nests them more deeply, and deeper commands are not covered.
+ */
 const MAX_DEPTH = 30;
 
 /**
- * Finds the allow rules that cover single commands. A rule covers a command, but not the commands that it runs in turn:
- * those have to be covered as commands of their own, or the words of the rule have to name them.
+ * Finds the allow rules that cover single commands. A rule covers a command, but not the commands that this command
+ * runs in turn: they must be covered by rules of their own, or the words of the rule must name them.
  */
 export class CoveringRules {
   private readonly rules: readonly PermissionRule[];
   private readonly parser: ShellParser;
+  /** The results of `find`, by command. */
   private readonly found = new Map<SimpleCommand, PermissionRule | undefined>();
+  /** The commands that each command runs in turn. */
   private readonly runs = new Map<SimpleCommand, readonly InnerRun[]>();
+  /** Each command without neutral options; undefined if there are none. */
   private readonly plain = new Map<SimpleCommand, SimpleCommand | undefined>();
 
   constructor(rules: readonly PermissionRule[], parser: ShellParser) {
@@ -34,7 +39,7 @@ export class CoveringRules {
     );
   }
 
-  /** Neutral options before the subcommand do not count. */
+  /** Tells whether a specifier covers a command, also if neutral options before the subcommand are ignored. */
   private covers(specifier: string, command: SimpleCommand, depth: number): boolean {
     const [program] = command.words;
     if (program === undefined || program.value === null || command.hasAssignments) return false;
@@ -47,6 +52,10 @@ export class CoveringRules {
     );
   }
 
+  /**
+   * Tells whether the commands that a command runs in turn are covered. `named` is the number of words of the command,
+   * from the program on, that the rule names.
+   */
   private coversRuns(
     command: SimpleCommand,
     rule: { readonly named: number; readonly depth: number },
@@ -63,7 +72,10 @@ export class CoveringRules {
     });
   }
 
-  /** A rule that names the program of a wrapped command does not cover the commands that this program runs in turn. */
+  /**
+   * Tells whether a rule that names the program of a wrapped command also covers the commands that this program runs in
+   * turn.
+   */
   private coversNamed(
     { tail, commands }: InnerRun,
     { named, depth }: { readonly named: number; readonly depth: number },
@@ -75,7 +87,7 @@ export class CoveringRules {
   }
 }
 
-/** Computes a value once for each command: with nested commands and several rules the work would multiply. */
+/** Computes a value once for each command. Otherwise nested commands and several rules would multiply the work. */
 function computeOnce<T>(
   values: Map<SimpleCommand, T>,
   command: SimpleCommand,
@@ -93,7 +105,7 @@ function countNamedWords(pattern: CommandPattern, command: SimpleCommand): numbe
       return pattern.words.length;
     case 'glob': {
       const words = splitAtBlanks(pattern.glob);
-      // The pattern is the command itself, in which a star is a plain character.
+      // If the pattern is the text of the command itself, the `*` in it is a plain character.
       const isCommand = pattern.glob === printCommand(command);
       const isPlain = command.words.every(({ value }) => value !== null) && !command.isOpenEnded;
       if (isCommand && isPlain) return Number.POSITIVE_INFINITY;

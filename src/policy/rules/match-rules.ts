@@ -8,7 +8,7 @@ import { matchesDomain } from './specifiers.ts';
 import { coversWholeTool, ruleCovers } from './tool-cover.ts';
 import { matchesWildcard } from './wildcard.ts';
 
-/** A call as rules are matched against it. */
+/** A call in the form against which rules are matched. */
 export interface RuleSubject {
   readonly call: ResolvedCall;
   readonly bases: PatternBases;
@@ -17,8 +17,8 @@ export interface RuleSubject {
 }
 
 /**
- * Finds the first rule of a deny or ask list that could apply to the call. If a call does not say what it would
- * touch, or a command cannot be parsed, every rule with a specifier for its tool could apply.
+ * Finds the first rule of a deny or ask list that could apply to the call. If it is not known what the call would use,
+ * or if a command cannot be parsed, every rule with a specifier for the tool could apply.
  */
 export function findNarrowingRule(
   rules: readonly PermissionRule[],
@@ -44,12 +44,12 @@ export function couldRestrictRead(
   path: CallPath,
   bases: PatternBases,
 ): boolean {
-  return rules.some((rule) => patternCouldMatchPath(specifierOf(rule), path, bases));
+  return rules.some((rule) => patternCouldMatchPath(requireSpecifier(rule), path, bases));
 }
 
 function couldMatch(rule: PermissionRule, subject: RuleSubject): boolean {
   const { access } = subject.call;
-  const specifier = specifierOf(rule);
+  const specifier = requireSpecifier(rule);
   switch (specifierKind(rule.tool)) {
     case 'command':
       return someOrUnknown(subject.parseCommands(), (each) => couldCommandMatch(specifier, each));
@@ -73,43 +73,45 @@ function someOrUnknown<T>(items: readonly T[], test: (item: T) => boolean): bool
 }
 
 /**
- * Finds the rule of an allow list by which the full call may run: each path, each host and each command of it must be
- * matched by some rule for its tool. Returns undefined if not all of them are.
+ * Finds the rule of an allow list that allows a call: each path, host or command of the call must be matched by some
+ * rule for its tool. Returns undefined if one of them is not matched.
  */
 export function findAllowingRule(
   rules: readonly PermissionRule[],
   subject: RuleSubject,
 ): PermissionRule | undefined {
   const { access, tool } = subject.call;
-  const about = rules.filter((rule) => ruleCovers(rule, tool, 'widen'));
-  const toolRule = about.find(coversWholeTool);
-  if (toolRule !== undefined || about.length === 0) return toolRule;
+  const candidates = rules.filter((rule) => ruleCovers(rule, tool, 'widen'));
+  const toolRule = candidates.find(coversWholeTool);
+  if (toolRule !== undefined || candidates.length === 0) return toolRule;
   switch (specifierKind(tool)) {
     case 'command':
       return findRuleOfEvery(subject.parseCommands(), (each) =>
-        findAllowingCommandRule(about, each),
+        findAllowingCommandRule(candidates, each),
       );
     case 'path':
-      return findRuleOfEvery(listPaths(access), (path) => findPathRule(about, path, subject.bases));
+      return findRuleOfEvery(listPaths(access), (path) =>
+        findPathRule(candidates, path, subject.bases),
+      );
     case 'domain':
       return findRuleOfEvery(access.hosts, (host) =>
-        about.find((rule) => matchesDomain(specifierOf(rule), host)),
+        candidates.find((rule) => matchesDomain(requireSpecifier(rule), host)),
       );
     case 'agent':
       return findRuleOfEvery(access.agent === undefined ? [] : [access.agent], (agent) =>
-        about.find((rule) => matchesAgent(specifierOf(rule), agent)),
+        candidates.find((rule) => matchesAgent(requireSpecifier(rule), agent)),
       );
     case 'skill':
       return findRuleOfEvery(access.skill === undefined ? [] : [access.skill], (skill) =>
-        about.find((rule) => matchesSkill(specifierOf(rule), skill)),
+        candidates.find((rule) => matchesSkill(requireSpecifier(rule), skill)),
       );
     case undefined:
       return undefined;
   }
 }
 
-/** The specifier of a rule that does not cover its whole tool, so that it has one. */
-function specifierOf(rule: PermissionRule): string {
+/** Returns the specifier of a rule that does not cover its whole tool, and which therefore has a specifier. */
+function requireSpecifier(rule: PermissionRule): string {
   return rule.specifier ?? '';
 }
 
@@ -118,7 +120,7 @@ function findPathRule(
   path: CallPath,
   bases: PatternBases,
 ): PermissionRule | undefined {
-  return rules.find((rule) => patternMatchesPath(specifierOf(rule), path, bases));
+  return rules.find((rule) => patternMatchesPath(requireSpecifier(rule), path, bases));
 }
 
 /** Returns the rule of the first item if there are items and every item has a rule. */
@@ -137,12 +139,15 @@ function listAgentNames({
   return agent === undefined ? [] : [agent, ...agentWords];
 }
 
-/** The arguments of a skill do not count: `deploy *` and `deploy:*`, as others write them, mean `deploy`. */
+/**
+ * Matches the name of a skill without regard to arguments: `deploy *` and `deploy:*`, the forms of other vendors, mean
+ * `deploy`.
+ */
 function matchesSkill(specifier: string, skill: string): boolean {
   return matchesSkillName(specifier.replace(/(?:\s+|:)\*$/, ''), skill);
 }
 
-/** `kit:*` may also mean every skill of that plugin. */
+/** Tells whether a deny or ask rule could apply to a skill. `kit:*` may also mean every skill of the plugin `kit`. */
 function couldSkillMatch(specifier: string, skill: string): boolean {
   return matchesSkill(specifier, skill) || matchesSkillName(specifier, skill);
 }
@@ -152,8 +157,8 @@ function matchesSkillName(pattern: string, skill: string): boolean {
 }
 
 /**
- * Tells whether an allow rule applies to this agent. The rule does not know which other agents exist, so a name with other
- * separators could be another agent's and does not match.
+ * Tells whether an allow rule applies to this agent. A name with other separators does not match, because it could be
+ * the name of another agent.
  */
 function matchesAgent(specifier: string, agent: string): boolean {
   return matchesWildcard(specifier.toLowerCase(), agent.toLowerCase());

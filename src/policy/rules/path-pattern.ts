@@ -3,7 +3,7 @@ import ignore from 'ignore';
 import type { Ignore } from 'ignore';
 import { isInside, type CallPath } from '../call.ts';
 
-/** The directories to which patterns are relative; all absolute. */
+/** The directories to which patterns can be relative. All are absolute. */
 export interface PatternBases {
   /** The workspace roots, the working directory first. */
   readonly roots: readonly string[];
@@ -21,13 +21,14 @@ export function findPathPatternProblem(pattern: string): string | undefined {
   if (/^[!#]/.test(pattern))
     return `write a path that starts with ${pattern[0]} as \`./${pattern}\`.`;
   if (/^(?:~|\.|\/)?\/*$/.test(pattern)) return 'write `./**` for everything below a directory.';
-  if (/^~[^/]/.test(pattern)) return 'of home directories only `~/` is known.';
+  if (/^~[^/]/.test(pattern))
+    return '`~` must be followed by `/`; write an absolute path as `//path`.';
   if (pattern.split('/').includes('..'))
     return '`..` is not followed; write `//` and the whole path.';
   return undefined;
 }
 
-/** Tells whether a pattern matches both the path that was asked for *and* the path that it leads to. For allow rules. */
+/** Tells whether a pattern of an allow rule matches both the requested path *and* the real path. */
 export function patternMatchesPath(pattern: string, path: CallPath, bases: PatternBases): boolean {
   return findAnchors(pattern, bases).some((anchor) =>
     [path.asked, path.real].every((each) => matches(anchor, each, { ignoreCase: false })),
@@ -35,8 +36,8 @@ export function patternMatchesPath(pattern: string, path: CallPath, bases: Patte
 }
 
 /**
- * Tells whether a pattern could match the path that was asked for *or* the path that it leads to, or everything in it if it is
- * a directory. Ignores case. For deny and ask rules.
+ * Tells whether a pattern of a deny or ask rule could match the requested path *or* the real path, or everything in it
+ * if it is a directory. Ignores case.
  */
 export function patternCouldMatchPath(
   pattern: string,
@@ -55,7 +56,7 @@ export function patternCouldMatchPath(
 /**
  * Creates a function that tells whether a pattern could match a path below a directory, as `patternCouldMatchPath`
  * does, for many paths. The function takes a path relative to the directory, with a `/` at the end for a directory.
- * The pattern is compiled for this function alone, since a compiled pattern remembers each path that it has seen.
+ * The pattern is compiled separately for each returned function, because a compiled pattern caches every tested path.
  *
  * @param directory absolute
  */
@@ -79,7 +80,7 @@ export function createPatternMatcher(
   };
 }
 
-/** A name that no pattern contains, so that only patterns for everything in a directory match it. */
+/** A name that no pattern contains, so that only patterns for everything in a directory match a path with this name. */
 export const ANY_CHILD = '\u0001';
 
 function findAnchors(pattern: string, { roots, home }: PatternBases): readonly Anchor[] {
@@ -90,8 +91,8 @@ function findAnchors(pattern: string, { roots, home }: PatternBases): readonly A
 }
 
 /**
- * Finds the anchors of every meaning that a person may have had in mind: relative to any root, `/x` as an absolute
- * path, and a bare name anywhere outside the roots.
+ * Finds the anchors for every possible meaning of a pattern: relative to any root, `/x` as an absolute path, and a bare
+ * name anywhere outside the roots.
  */
 function findPossibleAnchors(
   pattern: string,
@@ -119,7 +120,10 @@ function matches(anchor: Anchor, path: string, options: { readonly ignoreCase: b
 const MAX_COMPILED = 1000;
 const COMPILED = new Map<string, Ignore>();
 
-/** Compiling takes longer than a decision may, so compiled patterns are cached. Their number is limited, since each remembers the paths that it has seen. */
+/**
+ * Returns the compiled pattern from a cache, because compiling would slow decisions down. The size of the cache is
+ * limited, because each compiled pattern itself caches the tested paths.
+ */
 function compile(line: string, ignoreCase: boolean): Ignore {
   const key = `${ignoreCase ? 'i' : 'c'}${line}`;
   const known = COMPILED.get(key);
@@ -132,8 +136,8 @@ function compile(line: string, ignoreCase: boolean): Ignore {
 
 /**
  * Lists the absolute paths that a pattern names without a wildcard: a file, or everything in a directory (`x`, `x/`,
- * `x/*`, `x/**`). It has every meaning that it has in `patternCouldMatchPath`, but a bare name names only the path at
- * the top of each root. Any other pattern with a wildcard names no path.
+ * `x/*`, `x/**`). A pattern has the same meanings as in `patternCouldMatchPath`, but a bare name only names the path
+ * directly in each root. Any other pattern with a wildcard names no path.
  */
 export function listNamedPaths(pattern: string, bases: PatternBases): readonly string[] {
   return findPossibleAnchors(pattern, bases.roots[0] ?? '/', bases).flatMap(({ base, line }) => {
@@ -149,7 +153,7 @@ export function listNamedPaths(pattern: string, bases: PatternBases): readonly s
 /** Matches a wildcard character that is not escaped. */
 const WILDCARD = /^(?:[^\\]|\\.)*?[*?[]/;
 
-/** Escapes a path, so that as a pattern it matches this path alone: patterns have the syntax of gitignore lines. */
+/** Converts a path to a pattern that matches only this path. Patterns have the syntax of gitignore lines. */
 export function escapePathPattern(path: string): string {
   return path
     .replace(/[\\*?[\]]/g, '\\$&')
@@ -162,7 +166,7 @@ export function isRelativePattern(pattern: string): boolean {
   return !/^(?:\/\/|~\/)/.test(pattern);
 }
 
-/** Rewrites a relative pattern from the root of the file system, so that it means the same with any roots. */
+/** Converts a relative pattern to an absolute pattern, whose meaning does not depend on the roots. */
 export function makePatternAbsolute(pattern: string, root: string): string {
   const base = `/${root === '/' ? '' : escapePathPattern(root)}/`;
   if (/^\.?\//.test(pattern)) return base + pattern.replace(/^\.?\//, '');

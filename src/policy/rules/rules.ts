@@ -4,15 +4,15 @@ import type { PermissionRule, RuleSet, RuleSource } from '../../protocol/permiss
 import { findSpecifierProblem } from './specifiers.ts';
 import { suggestNames } from '../../base/name-suggestions.ts';
 
-/** The text of a rule and the place where it is written. */
+/** The text of a rule and its source. */
 export interface RuleText {
   readonly text: string;
   readonly source: RuleSource;
 }
 
-/** A rule that cannot be read. Muster does not start with one. */
+/** A rule that cannot be parsed. Muster does not start if there is such a rule. */
 export interface RuleProblem extends RuleText {
-  /** Names the place, the rule and the mistake. */
+  /** A message with the source, the rule and the mistake. */
   readonly message: string;
   /** The mistake alone, as one sentence. */
   readonly mistake: string;
@@ -28,9 +28,9 @@ export type ParsedRule =
   | {
       readonly ok: false;
       readonly problem: RuleProblem;
-      /** The tool of the rule, where it could be read. */
+      /** The tool of the rule, if it could be parsed. */
       readonly tool?: string;
-      /** The rule to apply if it denies or asks; it may be wider than what was written. */
+      /** The rule that applies instead in a deny or ask list. It may cover more calls than the text says. */
       readonly narrowing?: PermissionRule;
     };
 
@@ -44,7 +44,7 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 /**
  * Parses a rule: `Tool` or `Tool(specifier)`. Brackets in a specifier may be nested. A bracket without its partner is
  * written `\(` or `\)`, and backslashes directly before a bracket or the end are doubled. The tool may have the name
- * that any vendor gives it. The name of a tool that does less than Muster's is a problem where a specifier cannot
+ * that any vendor gives it. The name of a tool that does less than Muster's is a problem if a specifier cannot
  * express the difference, since an allow rule would grant more than was written.
  *
  * @param knownTools names of tools that are accepted besides Muster's own
@@ -85,11 +85,11 @@ export function parseRule(
       : { ok: true, rule: { text: trimmed, tool, specifier: narrower.specifier, source } };
   }
   if (CONTROL.test(rest)) {
-    return fail('form', 'it holds a line break or a control character.', tool);
+    return fail('form', 'it contains a line break or a control character.', tool);
   }
   const specifier = readSpecifier(rest);
   if (specifier === undefined) {
-    const mistake = 'after the tool name only `(specifier)` may stand, its brackets balanced.';
+    const mistake = 'only `(specifier)` with balanced brackets may follow the tool name.';
     return fail('form', mistake, tool);
   }
   const mistake = findSpecifierProblem(tool, specifier);
@@ -103,7 +103,10 @@ function explainUnknownTool(name: string, knownTools: readonly string[]): string
   return nearest === undefined ? `${mistake}.` : `${mistake}; did you mean ${nearest}?`;
 }
 
-/** Finds the tool that a misspelled name may mean: `Bsh` and `bash_tool` are near Bash. The tools of MCP servers are unknown here. */
+/**
+ * Finds the tool that a misspelled name may mean: `Bsh` and `bash_tool` are near Bash. The tools of MCP servers are
+ * unknown here.
+ */
 function findNearestTool(name: string, knownTools: readonly string[]): string | undefined {
   if (name.startsWith('mcp__')) return undefined;
   const [nearest] = suggestNames(name, [...TOOL_NAMES, ...knownTools]);
@@ -121,7 +124,7 @@ function findTool(name: string, knownTools: readonly string[]): string | undefin
   return knownTools.includes(name) ? name : canonicalToolName(name);
 }
 
-/** Prints a rule in its canonical spelling. `parseRule` reads it back as the same tool and specifier. */
+/** Prints a rule in its canonical spelling. `parseRule` parses the result to the same tool and specifier. */
 export function printRule(rule: Pick<PermissionRule, 'tool' | 'specifier'>): string {
   return rule.specifier === undefined
     ? rule.tool
@@ -129,9 +132,9 @@ export function printRule(rule: Pick<PermissionRule, 'tool' | 'specifier'>): str
 }
 
 /**
- * Parses the three lists of rules from one place. A rule with a mistake never gives rights: in `allow` it is left out;
- * in `deny` and `ask` it applies to all calls of its tool, where the tool could be read. Each mistake is reported as a
- * problem, and Muster should not start with any.
+ * Parses the three lists of rules from one source. A rule with a mistake never gives rights: in `allow` it is dropped;
+ * in `deny` and `ask` it applies to all calls of its tool, if the tool could be parsed. Each mistake is reported as a
+ * problem, and the caller should not start with problems.
  */
 export function parseRules(
   lists: Readonly<Record<keyof RuleSet, readonly RuleText[]>>,
@@ -155,7 +158,7 @@ export function parseRules(
   return { rules, problems };
 }
 
-/** Cites a rule and its place in a reason: `Bash(rm:*)` (--deny). */
+/** Formats a rule and its source for a reason: `Bash(rm:*)` (--deny). */
 export function citeRule(rule: PermissionRule): string {
   return `\`${rule.text}\` (${rule.source.where})`;
 }
@@ -164,7 +167,7 @@ export function citeRule(rule: PermissionRule): string {
 // and an odd one makes the bracket a plain character.
 const BRACKET_WITH_SLASHES = /(\\*)([()])/g;
 
-/** Reads `(…)` with nothing before or after it, and removes the escapes. Returns undefined for any other text. */
+/** Parses a text of the form `(…)` and removes the escapes. Returns undefined for any other text. */
 function readSpecifier(text: string): string | undefined {
   if (!text.startsWith('(')) return undefined;
   let specifier = '';

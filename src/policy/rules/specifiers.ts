@@ -5,7 +5,9 @@ import { lazy } from '../../base/lazy.ts';
 
 const DOMAIN = lazy(() => /^domain:(?:\*\.)?[\p{L}\p{N}_[\]:-]+(?:\.[\p{L}\p{N}_-]+)*\.?$/u);
 
-/** Explains in a sentence what is wrong with a specifier. Returns undefined if it is valid. `*` is valid for every tool. */
+/**
+ * Explains in a sentence what is wrong with a specifier. Returns undefined if it is valid. `*` is valid for every tool.
+ */
 export function findSpecifierProblem(tool: string, specifier: string): string | undefined {
   if (specifier === '') return 'the brackets are empty; leave them out to mean every call.';
   if (specifier === '*') return undefined;
@@ -35,7 +37,7 @@ export function matchesDomain(specifier: string, host: string): boolean {
   return (!isSubdomainOnly && name === domain) || name.endsWith(`.${domain}`);
 }
 
-/** Writes a host as URLs do: in lower case, international names in their ASCII form, without a dot at the end. */
+/** Normalizes a host: lower case, international names in their ASCII form, no dot at the end. */
 function normalizeHost(host: string): string {
   return (domainToASCII(host) || host.toLowerCase()).replace(/\.$/, '');
 }

@@ -2,7 +2,10 @@ import type { PermissionRule, Rights } from '../../protocol/permission.ts';
 
 const MCP = 'mcp__';
 
-/** An `Edit` rule covers every way to change the text of a file, and a `Read` rule every way to see it. */
+/**
+ * The tools that a rule covers besides its own: an `Edit` rule covers all tools that change text, and a `Read` rule all
+ * tools that show it.
+ */
 const FAMILIES: ReadonlyMap<string, readonly string[]> = new Map([
   ['Edit', ['MultiEdit', 'Write']],
   ['Read', ['LS', 'Glob', 'Grep', 'FileInfo', 'FindPlaces']],
@@ -17,9 +20,9 @@ const CHANGING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
 const REVEALING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([['Read', ['MoveFile']]]);
 
 /**
- * Tells whether a name in a list of tools covers a tool. Besides the tool of that name, `Edit` covers MultiEdit, which is
- * several edits, `Task` covers RunTemplate, which delegates several times, `mcp__SERVER` and `mcp__SERVER__*` cover the
- * tools of a server, and `mcp__*` those of all servers.
+ * Tells whether a name in a list of tools covers a tool. Besides the tool of that name, `Edit` covers MultiEdit, which
+ * is several edits, `Task` covers RunTemplate, which delegates several times, `mcp__SERVER` and `mcp__SERVER__*` cover
+ * the tools of a server, and `mcp__*` those of all servers.
  */
 export function nameCovers(name: string, tool: string): boolean {
   if (name === tool) return true;
@@ -34,7 +37,7 @@ function mcpCovers(name: string, tool: string): boolean {
 }
 
 /**
- * Tells whether a rule is about a tool at all, without regard to its specifier.
+ * Tells whether a rule covers a tool, without regard to the specifier.
  *
  * @param purpose `narrow` for deny and ask rules, which cover more tools than allow rules
  */
@@ -52,8 +55,8 @@ export function ruleCovers(
 }
 
 /**
- * Tells whether a name in a list of denied tools covers a tool. It covers more than in a list of tools to have, in which
- * `Edit` does not include tools that delete.
+ * Tells whether a name in a list of denied tools covers a tool. Names cover more tools in such a list than in a list of
+ * allowed tools, in which `Edit` does not include tools that move or delete files.
  */
 export function denialCovers(name: string, tool: string): boolean {
   return nameCovers(name, tool) || CHANGING_TOOLS.get(name)?.includes(tool) === true;
@@ -64,7 +67,7 @@ export function coversWholeTool(rule: PermissionRule): boolean {
   return rule.specifier === undefined || rule.specifier === '*';
 }
 
-/** Tells whether a list of disallowed tools keeps a task with these rights from a tool. Rules are not considered. */
+/** Tells whether the list of disallowed tools in these rights contains a tool. Rules are not considered. */
 export function isToolDisallowed(rights: Rights, tool: string): boolean {
   return rights.disallowedTools.some((name) => denialCovers(name, tool));
 }

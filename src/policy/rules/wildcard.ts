@@ -1,8 +1,8 @@
 /**
- * Tells whether a pattern, in which `*` stands for any text, matches a text. The time it takes is at worst proportional to the
+ * Tells whether a pattern, in which `*` stands for any text, matches a text. The time is at worst proportional to the
  * product of the two lengths.
  *
- * @param options.openEnded whether more text may follow that is unknown: then the text may be a beginning of a match
+ * @param options.openEnded true if unknown text may follow, so that the beginning of a match is enough
  */
 export function matchesWildcard(
   pattern: string,
@@ -24,7 +24,7 @@ export function matchesWildcard(
   return openEnded || positions.has(pattern.length);
 }
 
-/** A star may stand for no text, so the positions after it are added, too. */
+/** Adds a position in the pattern. A `*` may stand for no text, so the positions after it are added, too. */
 function addPosition(pattern: string, position: number, positions: Set<number>): void {
   positions.add(position);
   for (let at = position; pattern[at] === '*'; at += 1) positions.add(at + 1);

@@ -1,15 +1,17 @@
 import { findDoubt, type ParsedShellLine, type SimpleCommand } from './parsed-line.ts';
 
-/** Programs that may be combined with git in one line: they change no file, whatever their arguments are. */
+/** Programs that may be combined with git in one line, because they change no file with any arguments. */
 const HARMLESS_PROGRAMS = new Set('cd echo pwd true : cat cut grep head tail tr wc'.split(' '));
-/** Subcommands that change a working tree or the settings of a repository, and run no program that an argument names. */
+/**
+ * Subcommands that change a working tree or the settings of a repository, and run no program that an argument names.
+ */
 const SUBCOMMANDS = new Set(
   [
     'add branch checkout cherry-pick clean commit config diff fetch log merge mv pull push rebase remote',
     'reset restore revert rm show sparse-checkout stash status submodule switch tag worktree',
   ].flatMap((names) => names.split(' ')),
 );
-/** `submodule foreach` runs a command of its own. */
+/** Subcommands of `git submodule`, without `foreach`, which runs any command. */
 const SUBMODULE_COMMANDS = new Set(
   'absorbgitdirs add deinit init set-branch set-url status summary sync update'.split(' '),
 );
@@ -26,25 +28,28 @@ const PROGRAM_OPTIONS = [
 /** Settings that name no program. */
 const HARMLESS_SETTINGS =
   /^(?:user\.(?:name|email)|commit\.gpgsign|init\.defaultbranch|advice\..*|protocol\.file\.allow)$/i;
-/** The repository of a push that is not one of the configured remotes. */
+/** Matches the address of a repository in a push that is not a configured remote. */
 const REPOSITORY_ADDRESS = /^[./~]|:\/\/|^[^/]*:|\\/;
 
 /**
- * Tells whether a line runs nothing but git: every simple command either changes nothing, or is a git command whose arguments
- * name no program to run. Then only git can change a file that is protected from commands, which can be checked
- * afterwards. Programs that the repository makes git run are not considered.
+ * Tells whether a line runs nothing but git: every simple command either changes nothing, or is a git command whose
+ * arguments name no program to run. Then only git can change a file that is protected from commands, which can be
+ * checked afterwards. Programs that the repository makes git run are not considered.
  */
 export function runsOnlyGit(reading: ParsedShellLine): boolean {
   if (findDoubt(reading) !== undefined) return false;
   const { commands } = reading;
   const has = (verb: string): boolean =>
     commands.some(({ words }) => words.some(({ value }) => value === verb));
-  // The settings of a new submodule are not looked at afterwards.
+  // The settings of a new submodule are not checked after the command.
   if (has('submodule') && has('config')) return false;
   return commands.every(isGitOrHarmlessProgram) && has('git');
 }
 
-/** Tells whether a program that is started with its arguments, without a shell, is such a git command. */
+/**
+ * Tells whether a program and its arguments, started without a shell, are a git command that `runsOnlyGit` would
+ * accept.
+ */
 export function isGitOnlyCommand([program, ...args]: readonly string[]): boolean {
   return program === 'git' && isHarmlessGit(args);
 }
@@ -67,7 +72,7 @@ function isHarmlessGit(args: readonly string[]): boolean {
   if (rest.some((word) => namesProgram(word, subcommand))) return false;
   const first = rest.find((word) => !word.startsWith('-')) ?? '';
   if (subcommand === 'submodule') return SUBMODULE_COMMANDS.has(first);
-  // With a refspec both could give a commit that a command made the name of a remote's commit.
+  // With a refspec, `fetch` and `pull` could store a commit that a command created under a ref of a remote.
   if (subcommand === 'fetch' || subcommand === 'pull')
     return !rest.some((word) => word.includes(':'));
   // The repository that receives a push runs hooks of its own; those of configured remotes are checked.
@@ -76,7 +81,7 @@ function isHarmlessGit(args: readonly string[]): boolean {
   );
 }
 
-/** Tells whether a word of a push names a repository, takes the next word as its value, or is no branch or tag. */
+/** Tells whether a word of a push may select another repository or write refs of a remote. */
 function namesOtherRepository(word: string): boolean {
   return /^-[a-z]*o|^--(?:rep|pus|recu)|remotes/.test(word);
 }
@@ -96,7 +101,7 @@ function findSubcommand(args: readonly string[]): number | null {
   return null;
 }
 
-/** Git accepts any unambiguous beginning of a long option. */
+/** Tells whether an option may name a program to run. Git accepts any unambiguous beginning of a long option. */
 function namesProgram(word: string, subcommand: string): boolean {
   if (subcommand === 'rebase' && /^-[a-z]*x/.test(word)) return true;
   const [name = ''] = word.split('=', 1);

@@ -20,16 +20,19 @@ import type {
   WordForm,
 } from './parsed-line.ts';
 
-const MAX_LINE = 16_384;
+const MAX_LINE_LENGTH = 16_384;
 const MAX_COMMANDS = 200;
-/** Parsing a line with thousands of nested substitutions takes longer than a decision may. */
+/** The maximum number of substitutions, because parsing thousands of nested substitutions would slow decisions down. */
 const MAX_SUBSTITUTIONS = 200;
 const SUBSTITUTION = /[$<>]\(|\$[{[]|`|\(\(|<</g;
 
-/** A continued line inside a word: bash joins the lines before it looks at `$` and the like, unbash after that. */
+/**
+ * Matches a continued line inside a word. Bash joins the lines before it parses `$` and similar syntax, unbash
+ * afterwards.
+ */
 const LINE_CONTINUED_IN_WORD = /\S\\\n/;
 
-/** Characters that are invisible or look like others. */
+/** Matches characters that are invisible or look like other characters. */
 const DECEPTIVE =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- finding them is the purpose
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/;
@@ -42,10 +45,13 @@ interface MutableReading {
   readonly doubts: Set<string>;
 }
 
-/** Parses a command line with unbash. Since that parser is tolerant, every error that it reports, also a nested one, is an error here. */
+/**
+ * Parses a command line with unbash. That parser continues after errors, so every error that it reports at any depth
+ * counts.
+ */
 export function parseShellLine(line: string): ParsedShellLine {
-  if (line.length > MAX_LINE)
-    return createUnreadableLine(`it is longer than ${MAX_LINE} characters`);
+  if (line.length > MAX_LINE_LENGTH)
+    return createUnreadableLine(`it is longer than ${MAX_LINE_LENGTH} characters`);
   if (line.includes('\0')) return createUnreadableLine('it holds a NUL character');
   if ((line.match(SUBSTITUTION)?.length ?? 0) > MAX_SUBSTITUTIONS) {
     return createUnreadableLine(`it has more than ${MAX_SUBSTITUTIONS} substitutions`);
@@ -68,7 +74,7 @@ export function parseShellLine(line: string): ParsedShellLine {
     directory = findDirectory(script);
     visit(script, reading);
   } catch (thrown) {
-    // The stack overflows on deep nesting, which is an error like any other.
+    // Deep nesting overflows the stack. This is handled like a syntax error.
     reading.errors.push(errorMessage(thrown));
   }
   if (reading.commands.length > MAX_COMMANDS) {
@@ -98,7 +104,7 @@ function collect(node: SyntaxNode, reading: MutableReading): void {
       return;
     case 'Command':
       if (hasTouchingWords(node)) reading.errors.push('it has words without a blank between them');
-      reading.commands.push(simpleCommand(node));
+      reading.commands.push(toSimpleCommand(node));
       return;
     case 'Redirect':
     case 'HereString':
@@ -117,7 +123,7 @@ function collect(node: SyntaxNode, reading: MutableReading): void {
   }
 }
 
-function simpleCommand(command: Command): SimpleCommand {
+function toSimpleCommand(command: Command): SimpleCommand {
   const words: ShellWord[] = command.name === undefined ? [] : [toShellWord(command.name)];
   for (const argument of command.args) {
     words.push(argument.type === 'Word' ? toShellWord(argument) : createUnknownWord(argument.text));
@@ -126,13 +132,15 @@ function simpleCommand(command: Command): SimpleCommand {
   return { words, hasAssignments, isOpenEnded: false };
 }
 
-/** `a<(b)` is one word for bash and two words for unbash. */
+/** Tells whether two words touch: `a<(b)` is one word for bash, but two words for unbash. */
 function hasTouchingWords({ name, args }: Command): boolean {
   const words = name === undefined ? args : [name, ...args];
   return words.some((word, index) => word.pos === words[index - 1]?.end);
 }
 
-/** Finds `ParsedShellLine.directory`. Every later command runs only if the cd has succeeded. */
+/**
+ * Finds `ParsedShellLine.directory`: the line must begin with cd, and every later command must depend on its success.
+ */
 function findDirectory(script: Script): ShellWord | null {
   const [only, ...others] = script.commands;
   if (only?.command.type !== 'AndOr' || others.length > 0 || only.background === true) return null;
@@ -146,7 +154,7 @@ function findDirectory(script: Script): ShellWord | null {
   return toShellWord(operand);
 }
 
-/** Nodes that only combine commands, or are examined together with their command. */
+/** The types of nodes that raise no doubt: they only combine commands, or are examined together with their command. */
 const PLAIN_NODES: ReadonlySet<string> = new Set(
   [
     'Script Statement CompoundList Pipeline Time Negation AndOr Subshell BraceGroup If Elif While',
@@ -173,7 +181,10 @@ function findNodeDoubt(node: SyntaxNode): string | undefined {
   }
 }
 
-/** Subscripts and slices are arithmetic, which can run commands; `=`, `@` and `!` set variables or evaluate text. */
+/**
+ * Tells whether an expansion is harmless. Subscripts and slices are arithmetic, which can run commands; `=`, `@` and
+ * `!` set variables or evaluate text.
+ */
 function isPlainExpansion({ prefix, index, operation }: ParameterExpansionPart): boolean {
   if (prefix === '!' || index !== undefined) return false;
   switch (operation?.type) {
@@ -194,7 +205,7 @@ function toShellRedirect(node: Redirect | HereString | HereDoc): ShellRedirect {
   switch (node.type) {
     case 'HereDoc': {
       const { text, parts = [] } = node.body;
-      // Without its closing line, nobody knows where bash ends it.
+      // If the closing line is missing, it is not known where the here-document ends for bash.
       if (node.closing === undefined) return { operator, target: null, opensFile: false };
       const isQuoted = node.delimiter?.quoted === true;
       return {
@@ -215,7 +226,7 @@ function toShellRedirect(node: Redirect | HereString | HereDoc): ShellRedirect {
   }
 }
 
-/** The null device, and the three descriptors that every command has. */
+/** Matches the null device and the three standard descriptors, for which no file is opened. */
 const NO_FILE = /^\/dev\/(?:null|std(?:in|out|err)|fd\/[0-2])$/;
 
 function opensFile(operator: string, value: string | null): boolean {
@@ -224,7 +235,7 @@ function opensFile(operator: string, value: string | null): boolean {
   return !(duplicates && value !== null && /^(?:\d+-?|-)$/.test(value));
 }
 
-/** Converts a word of the parser, with its value as far as it can be known before the shell runs. */
+/** Converts a word of the parser. Its value is set if it can be determined without running the shell. */
 function toShellWord(word: Word): ShellWord {
   const { text, value } = word;
   const form = findForm(word);
@@ -243,8 +254,8 @@ const QUOTED = /\\[\s\S]|'[^']*'|\$'(?:[^\\']|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"
 const SYNTAX = /[()<>|&;`]|\$[\w({['"@*#?!$-]/;
 
 /**
- * Tells whether bash would find syntax in characters that unbash takes for plain text: unbash reads `{x}<(y)` as one plain
- * word, while bash runs y.
+ * Tells whether bash would find syntax in characters that unbash parses as plain text: for unbash `{x}<(y)` is one
+ * plain word, while bash runs y.
  */
 function hasHiddenSyntax({ text, parts }: Word): boolean {
   const plain =
@@ -296,7 +307,7 @@ function isLiteralPart(part: WordPart): boolean {
   }
 }
 
-/** Tells whether everything that the part expands to stays in one word and is not a pattern for names on the disk. */
+/** Tells whether the expansion of a part always stays in one word and is not used as a pattern for file names. */
 function isOneWord(part: WordPart): boolean {
   if (isLiteralPart(part)) return true;
   if (part.type === 'SimpleExpansion') return /^\$[?#$]$/.test(part.text);

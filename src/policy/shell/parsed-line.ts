@@ -1,7 +1,7 @@
 /**
- * The kind of value that the running shell gives a word. `literal`: the characters themselves. `home`: a path in the home
- * directory. `text`: one word of unknown content. `pipe`: the name of a pipe from a command. `glob`: names on the disk
- * that match a pattern. `open`: any number of words.
+ * The form of the value that the shell gives a word when it runs. `literal`: the characters of the word. `home`: a path
+ * in the home directory. `text`: exactly one word of unknown content. `pipe`: the name of a pipe from a command
+ * (`<(…)`). `glob`: the file names that match a pattern. `open`: any number of words of unknown content.
  */
 export type WordForm = 'literal' | 'home' | 'text' | 'pipe' | 'glob' | 'open';
 
@@ -9,10 +9,10 @@ export type WordForm = 'literal' | 'home' | 'text' | 'pipe' | 'glob' | 'open';
 export interface ShellWord {
   /** The word as it is written. */
   readonly text: string;
-  /** The value without quotes. It is null if only the running shell knows it (an expansion, a glob, a tilde). */
+  /** The value without quotes; null if it is known only when the shell runs (an expansion, a glob, a tilde). */
   readonly value: string | null;
   readonly form: WordForm;
-  /** The path that the word names, with `~/` for the home directory. It is null if only the running shell knows it. */
+  /** The path that the word names, with `~/` for the home directory; null if it is known only when the shell runs. */
   readonly path: string | null;
 }
 
@@ -27,7 +27,7 @@ export interface SimpleCommand {
   readonly words: readonly ShellWord[];
   /** True if assignments of variables stand before the program. */
   readonly hasAssignments: boolean;
-  /** True if words may follow that the line does not show, as with xargs. */
+  /** True if further words that the line does not show may follow, as with xargs. */
   readonly isOpenEnded: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface ShellRedirect {
   readonly operator: string;
   /** The target, or null if there is none, or its file descriptor is kept in a variable. */
   readonly target: ShellWord | null;
-  /** True if the shell opens a file for it. /dev/null and descriptors of the shell (`/dev/stderr`) do not count. */
+  /** True if the redirection opens a file. /dev/null and descriptors of the shell (`/dev/stderr`) do not count. */
   readonly opensFile: boolean;
 }
 
@@ -47,27 +47,33 @@ export interface ShellTest {
   readonly operands: readonly ShellWord[];
 }
 
-/** A command line, parsed by a real shell grammar. */
+/** A command line, parsed with a full shell grammar. */
 export interface ParsedShellLine {
   /** Every simple command, also inside pipes, substitutions, blocks and functions. */
   readonly commands: readonly SimpleCommand[];
   readonly redirects: readonly ShellRedirect[];
   readonly tests: readonly ShellTest[];
   /**
-   * The directory of a line `cd DIRECTORY && …`, of which no other command runs elsewhere. The cd itself is the first
-   * of `commands`. The directory of any other line is null.
+   * For a line of the form `cd DIRECTORY && …`, the directory in which all later commands run; null for any other line.
+   * The cd itself is the first of `commands`.
    */
   readonly directory: ShellWord | null;
   /** Reasons why `commands` may be incomplete. There are none if the full line was parsed. */
   readonly errors: readonly string[];
-  /** Reasons why the line may do more than run these commands, or changes their meaning: functions, variables and so on. */
+  /**
+   * Reasons why the line may do more than run these commands, or may change their meaning: functions, variables and so
+   * on.
+   */
   readonly doubts: readonly string[];
 }
 
 /** Parses a command line. Never throws: a line that cannot be parsed has errors. */
 export type ShellParser = (line: string) => ParsedShellLine;
 
-/** Finds a reason why a line may do more than run its commands. Returns undefined if it was parsed completely and does not. */
+/**
+ * Finds a reason why a line may do more than run its commands. Returns undefined if the line was parsed completely and
+ * there is no such reason.
+ */
 export function findDoubt({
   errors,
   doubts,

@@ -5,9 +5,9 @@ import type { ParsedShellLine } from './parsed-line.ts';
 const DIRECTORY_COMMANDS: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd']);
 
 /**
- * Finds the files that a line certainly opens for writing by its redirections: relative to the working directory,
- * absolute, or with `~/`. Leaves out files that only the running shell knows, and relative ones where the shell may be
- * in another directory by then.
+ * Finds the files that the redirections of a line certainly open for writing. The paths are relative to the working
+ * directory, absolute, or begin with `~/`. Files whose names are known only when the shell runs are left out, and also
+ * relative paths if the shell may have changed its directory.
  */
 export function findRedirectWrites({
   redirects,

@@ -21,7 +21,7 @@ export function firstDirectoryNames(directory: string): string[] {
     }
     return names;
   } catch (thrown) {
-    // A suggestion is a courtesy: without a readable directory there is none to give.
+    // Suggestions are optional, so a directory that cannot be read is no error.
     if (systemErrorCode(thrown) !== undefined) return [];
     throw thrown;
   }

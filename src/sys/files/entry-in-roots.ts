@@ -13,38 +13,38 @@ export interface HeldEntry {
   readonly name: string;
   /** The absolute path, without links except the entry itself. */
   readonly real: string;
-  /** The root that holds it. */
+  /** The root that contains the entry. */
   readonly root: string;
   /** Undefined if there is no entry of that name. */
   readonly stats: BigIntStats | undefined;
 }
 
 /**
- * Calls `use` with an entry inside the roots, for operations on names such as moving and deleting. The entry is
- * the one that was judged: a link is accepted only by a path without other links, because the decision was
- * about that path and its target. An entry that is a root, or contains one, is refused. Throws MusterError:
+ * Calls `use` with an entry inside the roots, for operations on names such as moving and deleting. The entry must
+ * be the one that the permission decision was about. The decision was about a path and its target, so a link is
+ * accepted only if its path contains no other link. An entry that is or contains a root is refused. Throws MusterError:
  * INVALID_PARAM, NOT_FOUND, PERMISSION_DENIED, CONFLICT.
  */
 export async function withHeldEntry<T>(
   path: string,
-  place: OpenScope,
+  scope: OpenScope,
   use: (entry: HeldEntry) => Promise<T>,
   options: { readonly makeParents?: boolean } = {},
 ): Promise<T> {
   const { makeParents = false } = options;
   try {
-    requireNoRoot(path, requirePathInRoots(path, place, { mayBeMissing: true }).real, place);
+    requireNoRoot(path, requirePathInRoots(path, scope, { mayBeMissing: true }).real, scope);
     const parent = requirePathInRoots(
       dirname(path),
-      { roots: place.roots },
+      { roots: scope.roots },
       { mayBeMissing: makeParents },
     );
     using directory = holdDirectory(parent.root, parent.real, { create: makeParents });
     const name = basename(path);
     const real = join(parent.real, name);
     const stats = readEntryStats(directory, name);
-    requireNoRoot(path, real, place);
-    requireJudged(path, { real, parent: parent.real, stats }, place);
+    requireNoRoot(path, real, scope);
+    requireJudged(path, { real, parent: parent.real, stats }, scope);
     directory.verify();
     return await use({ directory, name, real, root: parent.root, stats });
   } catch (thrown) {
@@ -60,7 +60,10 @@ export function readEntryStats(directory: HeldDirectory, name: string): BigIntSt
 
 function requireNoRoot(path: string, real: string, { roots }: OpenScope): void {
   if (!roots.some((root) => isInside(real, root))) return;
-  throw new MusterError('INVALID_PARAM', `${path} is a workspace root, or holds one: it stays`);
+  throw new MusterError(
+    'INVALID_PARAM',
+    `${path} is a workspace root or contains one, so it cannot be moved or deleted`,
+  );
 }
 
 interface FoundEntry {
@@ -69,13 +72,13 @@ interface FoundEntry {
   readonly stats: BigIntStats | undefined;
 }
 
-function requireJudged(path: string, { real, parent, stats }: FoundEntry, place: OpenScope): void {
-  if (requirePathInRoots(path, place, { mayBeMissing: true }).real === real) return;
+function requireJudged(path: string, { real, parent, stats }: FoundEntry, scope: OpenScope): void {
+  if (requirePathInRoots(path, scope, { mayBeMissing: true }).real === real) return;
   if (stats?.isSymbolicLink() !== true) throw changed(path);
   if (parent === dirname(path)) return;
   throw new MusterError(
     'INVALID_PARAM',
-    `${path} is a link that is reached through another one: name it as ${real}`,
+    `${path} is a link, and its path goes through another link: use the path ${real}`,
   );
 }
 

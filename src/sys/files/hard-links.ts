@@ -11,27 +11,27 @@ const LINKED_DIRECTORIES =
 /** The number of entries of one secret directory that are checked, and the depth of directories within it. */
 const MAX_ENTRIES = 500;
 const MAX_DEPTH = 2;
-/** The time for which the list of secrets is reused. */
-const KNOWN_MS = 10_000;
+/** The time for which the list of secrets is reused, in milliseconds. */
+const SECRETS_LIFETIME_MS = 10_000;
 
 /**
- * Tells whether a file that was opened by a path inside the roots may also be a file outside of them: it has
- * another name (a hard link), and no directory of packages or git objects explains that. A person is asked
- * before such a file is read or written.
+ * Tells whether a file inside the roots may also have a name outside the roots: the file has several names (hard
+ * links), and does not lie in a directory of packages or git objects, where hard links are usual. A person is
+ * asked before such a file is read or written.
  *
- * pnpm, bun, uv and git make thousands of hard links, and a question for each would help nobody. Files in their
- * directories are therefore allowed, unless they belong to another user than their directory, or are one of the
- * known secrets of the home directory or the system.
+ * pnpm, bun, uv and git create thousands of hard links, too many to ask about. Files in their directories are
+ * therefore allowed, unless the file and its directory belong to different users, or the file is a known secret of
+ * the home directory or the system.
  */
 export function hasSuspiciousLinks(real: string, stats: BigIntStats): boolean {
   if (!stats.isFile() || stats.nlink <= 1n) return false;
   if (!LINKED_DIRECTORIES.test(real)) return true;
-  return look(dirname(real))?.uid !== stats.uid || knownSecrets().has(identity(stats));
+  return readStats(dirname(real))?.uid !== stats.uid || knownSecrets().has(identity(stats));
 }
 
-/** Does the same check for a path that is not open; false if nothing is there. */
+/** Makes the same check for a path instead of an open file; false if nothing exists at the path. */
 export function pathHasSuspiciousLinks(real: string): boolean {
-  const stats = look(real);
+  const stats = readStats(real);
   return stats !== undefined && hasSuspiciousLinks(real, stats);
 }
 
@@ -46,7 +46,7 @@ let known: KnownSecrets | undefined;
 function knownSecrets(): ReadonlySet<string> {
   const now = performance.now();
   const home = homedir();
-  if (known?.home !== home || now - known.at > KNOWN_MS) {
+  if (known?.home !== home || now - known.at > SECRETS_LIFETIME_MS) {
     const identities = new Set<string>();
     for (const path of listSecretPaths(home)) {
       for (const each of identitiesBelow(path, 0)) identities.add(each);
@@ -57,19 +57,19 @@ function knownSecrets(): ReadonlySet<string> {
 }
 
 function* identitiesBelow(path: string, depth: number): Generator<string> {
-  const stats = look(path);
+  const stats = readStats(path);
   if (stats?.isFile() === true) yield identity(stats);
   if (stats?.isDirectory() !== true || depth > MAX_DEPTH) return;
   const names = directoryNames(path).slice(0, MAX_ENTRIES);
-  // Whoever may not list a directory cannot have linked to its entries by name either.
+  // A directory that cannot be listed is skipped: this user cannot have created links to its entries either.
   for (const name of names) yield* identitiesBelow(join(path, name), depth + 1);
 }
 
-function look(path: string): BigIntStats | undefined {
+function readStats(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false });
   } catch (thrown) {
-    // It cannot be inspected, or is no path at all: there is nothing to compare.
+    // The path cannot be inspected or is not valid, so there is nothing to compare.
     if (systemErrorCode(thrown) !== undefined) return undefined;
     throw thrown;
   }

@@ -13,19 +13,19 @@ import { join, relative, sep } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
-/** Linux: opens a descriptor that only refers to a location. It needs no right to read the directory. */
+/** Linux: opens a descriptor that only refers to a location, which requires no right to read the directory. */
 const O_PATH = 0o10000000;
 
-/** A directory that stays the same even if a directory above it is renamed or replaced. */
+/** A reference to a directory that stays valid even if a directory above it is renamed or replaced. */
 export interface HeldDirectory extends Disposable {
-  /** Returns the path by which to reach an entry. */
+  /** Returns a path by which the entry of this name can be opened. */
   at(name: string): string;
   /**
-   * Must be called after an entry was opened, with the result of `fstat`. Throws `ELOOP` if the path to it has
-   * changed.
+   * Checks that the path has not changed. Call this method after opening an entry, with the result of `fstat`. Throws
+   * `ELOOP` if the path has changed.
    */
   verify(opened?: OpenedEntry): void;
-  /** Releases the directory, as `using` does at the end of its block. */
+  /** Releases the directory. `using` does the same at the end of its block. */
   close(): void;
 }
 
@@ -39,13 +39,13 @@ export interface OpenedEntry {
 export interface HoldOptions {
   /** True to create missing directories on the way. Default: false. */
   readonly create?: boolean;
-  /** Permission bits of created directories. Default: as the umask says. */
+  /** Permission bits of created directories. Default: set by the umask. */
   readonly mode?: number;
 }
 
 /**
- * Holds `directory` (absolute, without links), which is `root` or lies below it. Throws the system's error;
- * `ELOOP` or `ENOTDIR` if there is a link on the way.
+ * Holds `directory` (absolute, without links), which must be `root` or lie below `root`. Throws the system's error;
+ * `ELOOP` or `ENOTDIR` if the path contains a link.
  */
 export function holdDirectory(
   root: string,
@@ -63,8 +63,8 @@ function hasDescriptorPaths(): boolean {
 }
 
 /**
- * Holds a directory by its descriptor (Linux). A link on the way is an error, even above the root, which
- * another root may contain.
+ * Holds a directory by its descriptor (Linux). A link anywhere in the path is an error, even above the root, because
+ * the root may lie inside another root.
  */
 export function holdByDescriptor(
   root: string,
@@ -84,8 +84,8 @@ export function holdByDescriptor(
 const HOLD = O_PATH | O_DIRECTORY | O_NOFOLLOW;
 
 /**
- * Opens a directory by its full path. It is the directory of that name, and no link was followed, if the kernel
- * reports the same path (proc(5), /proc/pid/fd). Returns undefined otherwise.
+ * Opens a directory by its full path. If the kernel reports the same path for the descriptor (proc(5),
+ * /proc/pid/fd), no link was followed. Otherwise returns undefined.
  */
 function openAsNamed(directory: string): number | undefined {
   let fd: number | undefined;
@@ -93,7 +93,7 @@ function openAsNamed(directory: string): number | undefined {
     fd = openSync(directory, HOLD);
     if (readlinkSync(`/proc/self/fd/${fd}`) === directory) return fd;
   } catch (thrown) {
-    // Opening it step by step will show which component is missing, closed or a link.
+    // `openStepByStep` will find the component that is missing, not accessible or a link.
     if (systemErrorCode(thrown) === undefined) throw thrown;
   }
   if (fd !== undefined) closeSync(fd);
@@ -103,8 +103,8 @@ function openAsNamed(directory: string): number | undefined {
 /** Opens each component relative to its parent's descriptor, from the root of the file system on. */
 function openStepByStep(root: string, directory: string, options: HoldOptions): number {
   let fd = openSync('/', HOLD);
-  const enter = (name: string, how: HoldOptions): void => {
-    const next = openBelow(`/proc/self/fd/${fd}/${name}`, how);
+  const enter = (name: string, entryOptions: HoldOptions): void => {
+    const next = openBelow(`/proc/self/fd/${fd}/${name}`, entryOptions);
     closeSync(fd);
     fd = next;
   };
@@ -129,8 +129,8 @@ function openBelow(path: string, { create = false, mode }: HoldOptions): number 
 }
 
 /**
- * Holds a directory by its path (systems other than Linux), and checks afterwards that the name still means the
- * same directory.
+ * Holds a directory by its path (systems other than Linux). `verify` checks that the path still leads to the same
+ * directory.
  */
 export function holdByIdentity(
   root: string,
@@ -148,7 +148,7 @@ export function holdByIdentity(
     verify: (opened) => {
       if (identity(directory) !== before) throw linkError(directory);
       if (opened === undefined) return;
-      // If the directory was swapped and swapped back meanwhile, the opened entry is not the one of this name.
+      // If the directory was replaced for a moment, the opened entry differs from the entry that now has this name.
       const now = lstatSync(join(directory, opened.name), { bigint: true });
       const { dev, ino } = opened.stats;
       if (now.dev !== dev || now.ino !== ino) throw linkError(directory);

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { byteLength, truncate } from '../../base/text.ts';
 
-/** Names of the directories that lie in the user's own and in a project's `.muster`. */
+/**
+ * Parts of the names of memory directories, both in the user's configuration directory and in a project's `.muster`.
+ */
 const SHARED = 'memory';
 const OWN = 'agent-memory';
 const LOCAL = '-local';
@@ -22,8 +24,8 @@ export interface MemoryBases {
 }
 
 /**
- * Returns the directory of notes of a scope, or of an agent (by its typed name) in that scope; `base` is the
- * entry of `bases` that contains it. Pure.
+ * Returns the directory for the notes of a scope, or for the notes of an agent in that scope. `agent` is the name of
+ * the agent as it was typed; null for the notes of the scope itself.
  */
 export function locateMemoryDirectory(
   scope: Scope,
@@ -40,8 +42,9 @@ export function locateMemoryDirectory(
 interface MemoryDirectory {
   readonly scope: Scope;
   readonly owner: string | null;
+  /** The entry of `bases` that contains the directory. */
   readonly base: string;
-  /** The directory of all notes of this kind and scope, which may be the directory itself. */
+  /** The directory of all notes of this kind and scope. It equals `directory` if there is no agent. */
   readonly top: string;
   readonly directory: string;
 }
@@ -52,8 +55,8 @@ export const PROJECT_MEMORY_DIRECTORIES: readonly string[] = [OWN, `${OWN}${LOCA
 );
 
 /**
- * Returns one directory name for all spellings of an agent's name, whose case does not matter. `:` is not
- * allowed in names on every system, and `+` does not occur in names of agents.
+ * Returns the directory name for an agent. All spellings of an agent's name give the same directory name. `:` becomes
+ * `+`, because some systems do not allow `:` in file names, and `+` does not occur in names of agents.
  */
 function ownerName(agent: string): string {
   const name = agent.normalize('NFC').toLowerCase().replaceAll(':', '+').replaceAll('/', '+');

@@ -7,13 +7,13 @@ import { joinWithLimit } from './read-at-most.ts';
 
 /** Options for reading a file that a person named. */
 export interface NamedFileOptions {
-  /** Stops reading at once, even from a pipe that nobody writes to. */
+  /** Stops reading at once when aborted, even from a pipe that nobody writes to. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Reads a file or pipe that a person named (`~` is the home directory) piece by piece. Waiting for a pipe that
- * nobody writes to blocks nothing else. Throws MusterError with a message that begins with the path.
+ * Reads a file or pipe that a person named (`~` is the home directory) in chunks. Waiting for data from a pipe
+ * does not block other work. Throws MusterError with a message that begins with the path.
  */
 export async function* readNamedFileChunks(
   named: string,
@@ -32,8 +32,8 @@ export async function* readNamedFileChunks(
 }
 
 /**
- * Reads the full content. Throws LIMIT_EXCEEDED for more than `maxBytes`, and reads no further; otherwise
- * throws like `readNamedFileChunks`.
+ * Reads the full content of a file or pipe that a person named. Stops and throws LIMIT_EXCEEDED after `maxBytes`;
+ * otherwise throws like `readNamedFileChunks`.
  */
 export async function readNamedFile(
   path: string,
@@ -43,8 +43,8 @@ export async function readNamedFile(
 }
 
 /**
- * Tells whether there is a file or pipe at a path, following links. Throws MusterError if there is something
- * else: a directory, a device, or a link to nothing.
+ * Tells whether a file or pipe exists at a path, following links. Throws MusterError if the path leads to something
+ * else: a directory, a device, or a missing target of a link.
  */
 export function hasReadableFile(path: string): boolean {
   try {
@@ -69,7 +69,7 @@ const NO_SUCH_PATH: ReadonlySet<string> = new Set(['ENOTDIR', 'ENAMETOOLONG']);
 async function openNamed(path: string, signal: AbortSignal | undefined): Promise<Readable> {
   if (signal?.aborted === true) throw cancelled(path);
   if (!hasReadableFile(path)) throw new MusterError('NOT_FOUND', `${path} does not exist`);
-  const fd = openNow(path);
+  const fd = openWithoutBlocking(path);
   const options = {
     fd,
     readable: true,
@@ -82,7 +82,7 @@ async function openNamed(path: string, signal: AbortSignal | undefined): Promise
 }
 
 /** Opens without blocking: opening a pipe would otherwise wait for a writer and ignore the signal. */
-function openNow(path: string): number {
+function openWithoutBlocking(path: string): number {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (thrown) {

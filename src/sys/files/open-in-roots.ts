@@ -7,17 +7,17 @@ import { holdDirectory, type HeldDirectory } from './held-directory.ts';
 import { isSystemPath, findPathProblem, findRoot } from './paths.ts';
 import { resolveInRoots, type PathProblem, type PathResolution } from './real-path.ts';
 
-/** The number of times that a path that changes during the check is resolved again. */
+/** The maximum number of attempts to open a path that changes during the check. */
 const MAX_ATTEMPTS = 40;
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
-/** The directories in which files may be opened. The context of a tool call has this form. */
+/** The directories in which files may be opened. The context of a tool call has the same fields. */
 export interface OpenScope {
   /** Absolute and real. */
   readonly roots: readonly string[];
   /**
-   * The decisions about paths, by absolute path as requested. A path that leads elsewhere since then is not
-   * opened.
+   * The decisions about paths, by absolute path as requested. A path that leads to another file than at the time of
+   * the decision is not opened.
    */
   readonly judged?: ReadonlyMap<string, JudgedPath>;
 }
@@ -37,30 +37,31 @@ export interface OpenFile {
 }
 
 /**
- * Opens a regular file inside the roots for reading. Links are followed if they lead to a location inside. The
- * file is then opened by a path without links, so that nothing can be exchanged between the check and the
- * opening. A file with other names (hard links) is opened only if that was judged. The caller closes `fd`.
- * Throws MusterError: INVALID_PARAM, NOT_FOUND, PERMISSION_DENIED, CONFLICT.
+ * Opens a regular file inside the roots for reading. Links are followed if they lead to a location inside the roots.
+ * The file is then opened by a path without links, so that it cannot be replaced between the check and the opening.
+ * A file with suspicious other names (hard links) is opened only if the decision about the path allows other names.
+ * The caller closes `fd`. Throws MusterError: INVALID_PARAM, NOT_FOUND, PERMISSION_DENIED, CONFLICT.
  */
-export function openFileInRoots(path: string, place: OpenScope): OpenFile {
-  return untilSteady(path, () => {
-    const { real, root } = requirePathInRoots(path, place);
+export function openFileInRoots(path: string, scope: OpenScope): OpenFile {
+  return retryWhileChanging(path, () => {
+    const { real, root } = requirePathInRoots(path, scope);
     requireRegular(path, lstatSync(real, { bigint: true }));
     using directory = holdDirectory(root, dirname(real));
     const file = openEntry(path, directory, real);
-    requireOwnName(path, file, place);
+    requireOwnName(path, file, scope);
     return file;
   });
 }
 
 /**
- * Does the same for an entry of a held directory (see `withHeldDirectory`), for many files of one directory.
- * `real` is absolute, without links, and lies in the directory.
+ * Opens a regular file for reading like `openFileInRoots`, as an entry of a held directory (see
+ * `withHeldDirectory`). This is faster for many files of one directory. `real` must be absolute, without links, and
+ * lie in the directory.
  */
-export function openHeldFile(directory: HeldDirectory, real: string, place: OpenScope): OpenFile {
+export function openHeldFile(directory: HeldDirectory, real: string, scope: OpenScope): OpenFile {
   try {
     const file = openEntry(real, directory, real);
-    requireOwnName(real, file, place);
+    requireOwnName(real, file, scope);
     return file;
   } catch (thrown) {
     throw toFileError(real, thrown);
@@ -81,16 +82,16 @@ function openEntry(path: string, directory: HeldDirectory, real: string): OpenFi
 }
 
 /**
- * Calls `act` with a directory inside the roots that is held meanwhile; its entries are reached through
- * `directory.at(name)`. Throws MusterError like `openFileInRoots`.
+ * Holds a directory inside the roots while `act` runs. Entries are opened through `directory.at(name)`. Throws
+ * MusterError like `openFileInRoots`.
  */
 export function withHeldDirectory<T>(
   path: string,
-  place: OpenScope,
+  scope: OpenScope,
   act: (directory: HeldDirectory, real: string) => T,
 ): T {
-  return untilSteady(path, () => {
-    const { real, root } = requirePathInRoots(path, place);
+  return retryWhileChanging(path, () => {
+    const { real, root } = requirePathInRoots(path, scope);
     requireDirectory(path, lstatSync(real, { bigint: true }));
     using directory = holdDirectory(root, real);
     const result = act(directory, real);
@@ -100,7 +101,7 @@ export function withHeldDirectory<T>(
 }
 
 /** Repeats the attempt if a link appeared on the path after it was resolved. */
-function untilSteady<T>(path: string, attempt: () => T): T {
+function retryWhileChanging<T>(path: string, attempt: () => T): T {
   for (let attempts = 1; ; attempts += 1) {
     try {
       return attempt();
@@ -121,17 +122,18 @@ export function requirePathInRoots(
   const unusable = findPathProblem(path);
   if (unusable !== undefined) throw new MusterError('INVALID_PARAM', `the path ${unusable}`);
   const resolved = resolveInRoots(path, roots);
-  if (resolved.problem === 'link_loop') throw missing(path, resolved);
+  if (resolved.problem === 'link_loop') throw createMissingError(path, resolved);
   const decided = judged?.get(path)?.real;
-  if (decided !== undefined && decided !== resolved.real) throw ledElsewhere(path, decided);
+  if (decided !== undefined && decided !== resolved.real) throw createChangedError(path, decided);
   const root = findRoot(resolved.real, roots);
-  if (root === undefined || isSystemPath(resolved.real)) throw outside(path, resolved, roots);
+  if (root === undefined || isSystemPath(resolved.real))
+    throw createOutsideError(path, resolved, roots);
   const mayBeMissing = options.mayBeMissing === true && resolved.problem === undefined;
-  if (!resolved.exists && !mayBeMissing) throw missing(path, resolved);
+  if (!resolved.exists && !mayBeMissing) throw createMissingError(path, resolved);
   return { real: resolved.real, root };
 }
 
-function ledElsewhere(path: string, decided: string): MusterError {
+function createChangedError(path: string, decided: string): MusterError {
   return new MusterError(
     'CONFLICT',
     `${path} led to ${decided} when it was allowed, and leads elsewhere now: nothing was opened`,
@@ -147,12 +149,16 @@ const PROBLEM_CODES: Readonly<Record<PathProblem, string>> = {
   unreadable: 'EACCES',
 };
 
-function missing(path: string, { problem }: PathResolution): MusterError {
+function createMissingError(path: string, { problem }: PathResolution): MusterError {
   const code = problem === undefined ? 'ENOENT' : PROBLEM_CODES[problem];
   return toFileError(path, Object.assign(new Error(path), { code }));
 }
 
-function outside(path: string, resolved: PathResolution, roots: readonly string[]): MusterError {
+function createOutsideError(
+  path: string,
+  resolved: PathResolution,
+  roots: readonly string[],
+): MusterError {
   const leads = resolved.real === path ? '' : ` leads to ${resolved.real}, which`;
   return new MusterError(
     'PERMISSION_DENIED',
@@ -161,7 +167,7 @@ function outside(path: string, resolved: PathResolution, roots: readonly string[
 }
 
 function requireRegular(path: string, stats: BigIntStats): void {
-  requireSteady(stats);
+  requireNoLink(stats);
   if (stats.isFile()) return;
   const hint = stats.isDirectory() ? ': use LS to see what is in it' : ', not a regular file';
   throw new MusterError('INVALID_PARAM', `${path} is ${describeFileType(stats)}${hint}`);
@@ -177,12 +183,12 @@ function requireOwnName(path: string, { fd, real, stats }: OpenFile, { judged }:
 }
 
 function requireDirectory(path: string, stats: BigIntStats): void {
-  requireSteady(stats);
+  requireNoLink(stats);
   if (stats.isDirectory()) return;
   throw new MusterError('INVALID_PARAM', `${path} is ${describeFileType(stats)}, not a directory`);
 }
 
-/** Throws if a resolved path has become a link since. */
-function requireSteady(stats: BigIntStats): void {
+/** Throws if a path has become a link since it was resolved. */
+function requireNoLink(stats: BigIntStats): void {
   if (stats.isSymbolicLink()) throw Object.assign(new Error('a link'), { code: 'ELOOP' });
 }

@@ -9,42 +9,44 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** Returns the names in a directory; empty if it cannot be listed. */
+/** Returns the names in a directory; an empty list if the directory cannot be listed. */
 export function directoryNames(directory: string): readonly string[] {
   return readDirectoryNames(directory) ?? [];
 }
 
-/** Returns the names in a directory; null if it is missing, not a directory, or not readable. */
+/** Returns the names in a directory; null if the path is missing, not a directory, or not readable. */
 export function readDirectoryNames(directory: string): readonly string[] | null {
   try {
     return readdirSync(directory);
   } catch {
-    // Whatever the reason is, nothing is known about its content.
+    // Callers treat all reasons alike: nothing is known about the content.
     return null;
   }
 }
 
-/** Returns the entries of a directory with their types; empty if it cannot be listed. */
+/** Returns the entries of a directory with their types; an empty list if the directory cannot be listed. */
 export function readDirectoryEntries(directory: string): readonly Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
   } catch {
-    // It is missing, was removed meanwhile, is no directory, or is closed to this user.
+    // The directory is missing or was removed, the path is not a directory, or this user may not read it.
     return [];
   }
 }
 
-/** Returns the stats of an entry without following a link; undefined if it cannot be inspected. */
+/**
+ * Returns the stats of an entry without following a link; undefined if the entry does not exist or cannot be inspected.
+ */
 export function lstatIfPresent(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    // This user may not look at it, and so a command of this user may not either.
+    // This user may not inspect the entry, so a command of this user may not either.
     return undefined;
   }
 }
 
-/** Returns the stats of a path, following links; undefined if it does not exist or cannot be inspected. */
+/** Returns the stats of a path, following links; undefined if the target does not exist or cannot be inspected. */
 export function statIfPresent(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -54,7 +56,7 @@ export function statIfPresent(path: string): Stats | undefined {
   }
 }
 
-/** Returns the text of a small file, such as one of /proc; undefined if it does not exist or cannot be read. */
+/** Returns the text of a small file, for example in /proc; undefined if the file does not exist or cannot be read. */
 export function readTextIfPresent(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -69,12 +71,14 @@ export function realPathIfPresent(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch {
-    // It is missing, or a link that leads nowhere: there is nothing to hide or to show.
+    // The path is missing or a link without a target, so no real path exists.
     return undefined;
   }
 }
 
-/** Returns a missing path with its directory resolved; undefined if the directory does not exist either. */
+/**
+ * Resolves the links in the directory of a path that does not exist; undefined if the directory does not exist either.
+ */
 export function resolveMissingPath(missing: string | undefined): string | undefined {
   const parent = missing === undefined ? undefined : realPathIfPresent(dirname(missing));
   return missing === undefined || parent === undefined
@@ -94,7 +98,7 @@ export function findFirstLink(path: string): string | undefined {
   return undefined;
 }
 
-/** Tells whether something exists at a path that has no link above it. */
+/** Tells whether an entry exists at a path and no directory in the path is a link. */
 export function existsWithoutLinks(path: string): boolean {
   return findFirstLink(path) === undefined && lstatIfPresent(path) !== undefined;
 }

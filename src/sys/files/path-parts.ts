@@ -1,4 +1,4 @@
-/** Names and partial paths (`.git`, `.config/gh`) that can be found anywhere in a path. */
+/** A set of names and partial paths (`.git`, `.config/gh`) that can occur anywhere in a path. */
 export class PathParts {
   readonly #byLastName: ReadonlyMap<string, readonly (readonly string[])[]>;
 
@@ -7,7 +7,7 @@ export class PathParts {
     this.#byLastName = Map.groupBy(parts, (names) => names.at(-1) ?? '');
   }
 
-  /** Tells whether one of them ends with the name at `index`. */
+  /** Tells whether a name or partial path of the set occurs in `names` and ends at `index`. */
   endAt(names: readonly string[], index: number): boolean {
     const candidates = this.#byLastName.get(names[index] ?? '');
     return (

@@ -10,7 +10,7 @@ const MAX_PATH_BYTES = 4096;
 /** Directories whose entries never count as files of a workspace. */
 const SYSTEM_DIRECTORIES = ['/proc', '/sys', '/dev'];
 const PLAIN_NAME = /^[ -~]*$/;
-const CONTROL_CHARACTERS = lazy(() => /\p{Cc}|\p{Bidi_Control}/u);
+const controlCharacterPattern = lazy(() => /\p{Cc}|\p{Bidi_Control}/u);
 
 /** Returns the innermost root that contains `path`; undefined if there is none. */
 export function findRoot(path: string, roots: readonly string[]): string | undefined {
@@ -21,11 +21,14 @@ export function findRoot(path: string, roots: readonly string[]): string | undef
   return best;
 }
 
-/** Returns the reason why a path cannot be used, in words that follow its name; undefined if there is none. */
+/**
+ * Returns the problem with a path as a predicate for a sentence about it, such as `is empty`; undefined if the path can
+ * be used.
+ */
 export function findPathProblem(path: string): string | undefined {
   if (path.trim() === '') return 'is empty';
   if (path.includes('\0')) return 'contains a NUL character';
-  if (!path.isWellFormed()) return 'contains half a character (a lone surrogate)';
+  if (!path.isWellFormed()) return 'contains an incomplete character (a lone surrogate)';
   if (/(^|\/)file:(\/|$)/i.test(path)) return 'is a URL: give a plain path';
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`;
   return undefined;
@@ -41,28 +44,28 @@ export function expandHome(path: string, home: string = homedir()): string {
 }
 
 /**
- * Returns the absolute path that `path` means in `cwd`. `~` is the home directory, and `..` is applied without
- * following links.
+ * Makes a path absolute, relative to the working directory `cwd`. `~` is the home directory, and `..` is applied
+ * without following links.
  */
 export function toAbsolutePath(path: string, cwd: string, home?: string): string {
   return resolve(cwd, expandHome(path, home));
 }
 
 /**
- * Tells whether a path lies in a system directory. This includes `/dev/null`, which commands may write to, but
- * no tool needs as a file.
+ * Tells whether a path lies in a system directory. This includes `/dev/null`: commands may write to it, but no tool
+ * needs to open it.
  */
 export function isSystemPath(path: string): boolean {
   return SYSTEM_DIRECTORIES.some((directory) => isInside(directory, path));
 }
 
-/** Formats a path for people: relative to `cwd` if it lies there, with unusual characters escaped. */
+/** Formats a path for people: relative to `cwd` if the path lies in `cwd`, with unusual characters escaped. */
 export function displayPath(path: string, cwd: string): string {
   return displayName(isInside(cwd, path) ? relative(cwd, path) || '.' : path);
 }
 
-/** Returns a name from the disk, quoted if it contains line ends, control characters or similar. */
+/** Formats a file name for people: quoted like a JSON string if it contains control or direction characters. */
 export function displayName(name: string): string {
   if (PLAIN_NAME.test(name)) return name;
-  return CONTROL_CHARACTERS().test(name) ? JSON.stringify(name) : name;
+  return controlCharacterPattern().test(name) ? JSON.stringify(name) : name;
 }

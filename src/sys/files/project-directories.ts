@@ -2,14 +2,14 @@ import { dirname, join } from 'node:path';
 import { statIfPresent } from './path-lookup.ts';
 
 /**
- * Lists the directories of the project that contains `cwd` (absolute): `cwd` and the directories above it, up
- * to the root of its repository, which is the last. Outside a repository, only `cwd`.
+ * Lists the directories of the project from `cwd` (absolute) upwards. The last is the root of the repository.
+ * Outside a repository, lists only `cwd`.
  */
 export function listProjectDirectories(cwd: string): readonly string[] {
-  const chain: string[] = [];
+  const directories: string[] = [];
   for (let directory = cwd; ; directory = dirname(directory)) {
-    chain.push(directory);
-    if (statIfPresent(join(directory, '.git')) !== undefined) return chain;
+    directories.push(directory);
+    if (statIfPresent(join(directory, '.git')) !== undefined) return directories;
     if (dirname(directory) === directory) return [cwd];
   }
 }

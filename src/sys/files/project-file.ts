@@ -9,9 +9,9 @@ import { hashContent } from './read-file.ts';
 import { resolveInRoots } from './real-path.ts';
 
 /**
- * The purpose for which a file of a project is read. Trust is given for this purpose only, even if the file
- * contains other things. `memory`: the notes of an agent, which change as it works; they are trusted by path,
- * and remain data.
+ * The purpose for which a file of a project is read. A user trusts a file for one purpose only. `memory` means the
+ * notes of an agent. They change while the agent works, so they are trusted by path and not by content, and they
+ * remain data.
  */
 export type ProjectFileKind = 'config' | 'permissions' | 'agent' | 'skill' | 'template' | 'memory';
 
@@ -19,13 +19,13 @@ export type ProjectFileKind = 'config' | 'permissions' | 'agent' | 'skill' | 'te
 export interface ProjectFileName {
   readonly kind: ProjectFileKind;
   /**
-   * Absolute: the project's root without links, followed by the names by which the file was found. The names determine
-   * its effect, so a second path to the same file counts as another file.
+   * Absolute: the project's root without links, followed by the names by which the file was found. The names
+   * determine the effect of a file, so another path to the same file counts as another file.
    */
   readonly path: string;
 }
 
-/** The decision about a file. `trustedOn`: the time (ISO 8601) at which its former content was trusted. */
+/** The decision about a file. `trustedOn` is the time (ISO 8601) at which the previous content was trusted. */
 export type TrustVerdict =
   | { readonly state: 'trusted' }
   | { readonly state: 'new' }
@@ -33,13 +33,15 @@ export type TrustVerdict =
 
 /** Decides whether a file of a project may take effect (docs/trust.md). */
 export interface ProjectTrust {
-  /** Judges a file. `hash` reads it, and is called only if the verdict depends on its content. Never throws. */
+  /**
+   * Judges a file. `hash` reads the file and returns its hash; it is called only if the verdict depends on the content.
+   */
   judge(file: ProjectFileName, hash: () => string): TrustVerdict;
 }
 
 /** A request to read a file of a project. */
 export interface ProjectFileRequest extends ProjectFileName {
-  /** The real path of the directory that no link may lead out of. */
+  /** The real path of the directory in which the file must lie after all links are followed. */
   readonly boundary: string;
   readonly maxBytes: number;
 }
@@ -48,7 +50,8 @@ export interface ProjectFileRequest extends ProjectFileName {
 export type UntrustedVerdict = Exclude<TrustVerdict, { state: 'trusted' }>;
 
 /**
- * The result of reading a file of a project. `refused`: it cannot or must not be read; `reason` is a sentence.
+ * The result of reading a file of a project. `refused` means that the file cannot or must not be read; `reason` is a
+ * sentence.
  */
 export type ProjectFileReading =
   | { readonly kind: 'absent' }
@@ -58,8 +61,8 @@ export type ProjectFileReading =
 
 /**
  * Reads a file of a project if the user has trusted exactly this content. Only a regular file of limited size
- * is read, and only if no link leads out of the project. A file that nobody has trusted is not even opened. The
- * bytes that are returned are the bytes that were judged.
+ * is read, and only if no link leads out of the project. A file that was never trusted is not even opened. The
+ * returned bytes are the bytes for which the verdict was given.
  */
 export function readProjectFile(
   request: ProjectFileRequest,
@@ -75,11 +78,11 @@ export interface ProjectFiles extends Disposable {
 }
 
 /**
- * Opens a reader for many files. It holds the directory of the last file, so that the next file in it is found
- * at once.
+ * Opens a reader for many files. The reader holds the directory of the last file, so that the next file in that
+ * directory is found quickly.
  */
 export function openProjectFiles(trust: ProjectTrust): ProjectFiles {
-  let held: HeldPlace | undefined;
+  let held: HeldLocation | undefined;
   const release = (): void => {
     held?.directory.close();
     held = undefined;
@@ -87,7 +90,7 @@ export function openProjectFiles(trust: ProjectTrust): ProjectFiles {
   return {
     read(request) {
       try {
-        const known = held === undefined ? undefined : entryOf(held, request);
+        const known = held === undefined ? undefined : findHeldEntry(held, request);
         if (held !== undefined && known !== undefined) return judge(request, trust, known);
         const resolved = resolve(request);
         if (resolved.kind !== 'resolved') return resolved;
@@ -95,14 +98,14 @@ export function openProjectFiles(trust: ProjectTrust): ProjectFiles {
         held = hold(request, resolved.real);
         return judge(request, trust, { real: resolved.real, directory: held.directory });
       } catch (thrown) {
-        return refusal(thrown);
+        return toRefusal(thrown);
       }
     },
     [Symbol.dispose]: release,
   };
 }
 
-interface HeldPlace {
+interface HeldLocation {
   readonly boundary: string;
   /** The path as requested; null if the file itself was a link. */
   readonly path: string | null;
@@ -117,8 +120,11 @@ interface Entry {
   readonly directory: HeldDirectory;
 }
 
-/** Returns a file in the held directory; undefined for a link, which may lead anywhere. */
-function entryOf(held: HeldPlace, { path, boundary }: ProjectFileRequest): Entry | undefined {
+/** Returns the requested file if it lies in the held directory; undefined if not, or if it is a link. */
+function findHeldEntry(
+  held: HeldLocation,
+  { path, boundary }: ProjectFileRequest,
+): Entry | undefined {
   if (dirname(path) !== held.path || boundary !== held.boundary) return undefined;
   const name = basename(path);
   const stats = lstatSync(held.directory.at(name), { throwIfNoEntry: false });
@@ -126,7 +132,7 @@ function entryOf(held: HeldPlace, { path, boundary }: ProjectFileRequest): Entry
   return { real: join(held.real, name), directory: held.directory };
 }
 
-function hold({ path, boundary }: ProjectFileRequest, real: string): HeldPlace {
+function hold({ path, boundary }: ProjectFileRequest, real: string): HeldLocation {
   const parent = dirname(real);
   const isLink = lstatSync(path).isSymbolicLink();
   const directory = holdDirectory('/', parent);
@@ -136,14 +142,14 @@ function hold({ path, boundary }: ProjectFileRequest, real: string): HeldPlace {
 type Resolution = { readonly kind: 'resolved'; readonly real: string } | ProjectFileReading;
 
 function resolve({ path, boundary }: ProjectFileRequest): Resolution {
-  const place = resolveInRoots(path, [boundary]);
-  if (!place.inside) {
+  const resolved = resolveInRoots(path, [boundary]);
+  if (!resolved.inside) {
     return refused('link-outside', `A link out of ${boundary}. Copy the file there instead.`);
   }
-  if (place.exists) return { kind: 'resolved', real: place.real };
-  return place.problem === undefined || place.problem === 'not_a_directory'
+  if (resolved.exists) return { kind: 'resolved', real: resolved.real };
+  return resolved.problem === undefined || resolved.problem === 'not_a_directory'
     ? { kind: 'absent' }
-    : refused('unreadable', `Cannot be read: ${path}: ${place.problem}`);
+    : refused('unreadable', `Cannot be read: ${path}: ${resolved.problem}`);
 }
 
 function judge(request: ProjectFileRequest, trust: ProjectTrust, entry: Entry): ProjectFileReading {
@@ -156,7 +162,7 @@ function judge(request: ProjectFileRequest, trust: ProjectTrust, entry: Entry): 
     : { kind: 'untrusted', verdict };
 }
 
-class Refusal extends Error {
+class RefusalError extends Error {
   readonly code: string;
 
   constructor(code: string, reason: string) {
@@ -175,11 +181,11 @@ function readRegular(
   using _close = atScopeEnd(() => closeSync(fd));
   const bytes = readWithLimit(fd, maxBytes);
   if (bytes !== undefined) return bytes;
-  throw new Refusal('too-large', `Larger than the limit of ${maxBytes} bytes.`);
+  throw new RefusalError('too-large', `Larger than the limit of ${maxBytes} bytes.`);
 }
 
-function refusal(thrown: unknown): ProjectFileReading {
-  if (thrown instanceof Refusal) return refused(thrown.code, thrown.message);
+function toRefusal(thrown: unknown): ProjectFileReading {
+  if (thrown instanceof RefusalError) return refused(thrown.code, thrown.message);
   if (thrown instanceof MusterError && thrown.code === 'INVALID_PARAM') {
     return refused('not-a-file', `Not a regular file: ${thrown.message}.`);
   }

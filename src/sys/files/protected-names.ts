@@ -1,10 +1,9 @@
 import { listNames } from '../../base/text.ts';
 
 /**
- * Files and directories of a workspace that make programs run by themselves, or that change what an agent may
- * do. Lower-case names or partial paths; each counts at any depth, as a file or as a directory with its
- * content. This one list serves both the decisions about tools and the sandbox, which mounts the entries
- * read-only.
+ * Files and directories of a workspace that make programs run by themselves, or that change the rights of an agent.
+ * The entries are lower-case names or partial paths. An entry applies at any depth, to a file or to a directory with
+ * its content. Both the decisions about tool calls and the sandbox, which mounts the entries read-only, use this list.
  *
  * Some files are left out because they act only when somebody builds, runs or pushes, and changing them is
  * daily work: `package.json`, Makefiles, `.github/workflows` and other CI files. Context files (AGENTS.md,

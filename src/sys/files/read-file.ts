@@ -11,13 +11,13 @@ const CHUNK_BYTES = 65_536;
 /** The chunk size for a small file, or one that does not report its size. */
 const SMALL_CHUNK_BYTES = 4_096;
 
-/** Calls `use` with an open file, and closes it afterwards in any case. */
+/** Opens a file, calls `use` with it, and closes the file afterwards in any case. */
 export async function withFile<T>(
   path: string,
-  place: OpenScope,
+  scope: OpenScope,
   use: (file: OpenFile) => Promise<T>,
 ): Promise<T> {
-  const file = openFileInRoots(path, place);
+  const file = openFileInRoots(path, scope);
   try {
     return await use(file);
   } catch (thrown) {
@@ -27,13 +27,13 @@ export async function withFile<T>(
   }
 }
 
-/** Yields the bytes of an open file in chunks. Each chunk is valid only until the next one. */
+/** Yields the bytes of an open file in chunks. A chunk is valid only until the next chunk is requested. */
 export async function* fileChunks(file: OpenFile, signal: AbortSignal): AsyncGenerator<Buffer> {
   // The buffer has one byte more than the file, so that one read finds the end.
   const wanted = Number(file.stats.size) + 1;
   const size = Math.min(Math.max(wanted, SMALL_CHUNK_BYTES), CHUNK_BYTES);
   const buffer = Buffer.allocUnsafe(size);
-  // A small file is in the page cache or one seek away, which costs less than another thread.
+  // A small file is read synchronously, which costs less than the use of another thread.
   const isSmall = wanted <= CHUNK_BYTES;
   for (let position = 0; ;) {
     signal.throwIfAborted();
@@ -56,13 +56,13 @@ export interface FullFile {
   readonly file: OpenFile;
 }
 
-/** Reads a file of at most `maxBytes`. Throws LIMIT_EXCEEDED for a larger one, and reads no further. */
+/** Reads a file. Stops reading and throws LIMIT_EXCEEDED after more than `maxBytes`. */
 export async function readFullFile(
   path: string,
-  place: OpenScope,
+  scope: OpenScope,
   options: { readonly maxBytes: number; readonly signal: AbortSignal },
 ): Promise<FullFile> {
-  return withFile(path, place, async (file) => {
+  return withFile(path, scope, async (file) => {
     const chunks = fileChunks(file, options.signal);
     const bytes = await joinWithLimit(path, chunks, options.maxBytes);
     return { bytes, hash: hashContent(bytes), file };

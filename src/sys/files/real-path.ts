@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { findRoot } from './paths.ts';
 
-/** The kernel gives up after the same number of links. */
+/** The maximum number of links that are followed. The kernel has the same limit. */
 const MAX_LINKS = 40;
 
 /** The reason why a path could not be followed to its end. */
@@ -11,9 +11,9 @@ export type PathProblem = 'link_loop' | 'not_a_directory' | 'name_too_long' | 'u
 
 /** A path with its links resolved. */
 export interface PathResolution {
-  /** Absolute and without links, as far as it exists; the rest is appended by name. */
+  /** Absolute, with links resolved as far as the path exists. The names that do not exist are appended unchanged. */
   readonly real: string;
-  /** True if `real` is one of the roots or lies below one. */
+  /** True if `real` is a root or lies below a root. */
   readonly inside: boolean;
   readonly exists: boolean;
   readonly problem?: PathProblem;
@@ -22,9 +22,9 @@ export interface PathResolution {
 type Followed = Omit<PathResolution, 'inside'>;
 
 /**
- * Resolves an absolute path, and tells whether the result lies inside the roots (absolute real paths). It also
- * works for a path that does not exist yet; a dangling link resolves to its target. It changes nothing on disk.
- * The result may be outdated when a file is opened, so files are opened with `openFileInRoots`.
+ * Resolves the links in an absolute path, and tells whether the result lies inside the roots (absolute real paths).
+ * The path need not exist; a link without a target resolves to the path of its target. Changes nothing on disk. The
+ * result may be outdated when a file is opened, so files are opened with `openFileInRoots`.
  */
 export function resolveInRoots(path: string, roots: readonly string[]): PathResolution {
   const followed = realPath(path) ?? followLinks(path);
@@ -34,7 +34,7 @@ export function resolveInRoots(path: string, roots: readonly string[]): PathReso
 
 /** Resolves an existing path in one call; undefined if each name has to be checked separately. */
 function realPath(path: string): Followed | undefined {
-  // Other systems may spell a name differently from the request.
+  // On other systems `realpath` may return another spelling of a name, for example in another case.
   if (process.platform !== 'linux' || !path.startsWith('/')) return undefined;
   try {
     return { real: realpathSync.native(path), exists: true };
@@ -58,7 +58,7 @@ function followLinks(path: string): Followed {
     }
     // `join` is not needed for one name below a real path.
     const next = real === '/' ? `/${name}` : `${real}/${name}`;
-    const found = look(next);
+    const found = inspect(next);
     if (typeof found === 'string') {
       const rest = pending.toReversed();
       const missing: Followed = { real: join(next, ...rest), exists: false };
@@ -79,7 +79,7 @@ function followLinks(path: string): Followed {
   return { real, exists: true };
 }
 
-function look(path: string): Stats | 'missing' | PathProblem {
+function inspect(path: string): Stats | 'missing' | PathProblem {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });
     return found ?? 'missing';
@@ -95,7 +95,7 @@ function look(path: string): Stats | 'missing' | PathProblem {
   }
 }
 
-/** Returns the target of a link that was just seen, or its own path if it has disappeared since. */
+/** Returns the target of a link, or the path of the link itself if the link no longer exists. */
 function readLink(path: string): string {
   try {
     return readlinkSync(path);
@@ -104,7 +104,7 @@ function readLink(path: string): string {
   }
 }
 
-/** Resolves the links in a path, also in one that does not exist yet. */
+/** Resolves the links in a path. The path need not exist. */
 export function toRealPath(path: string): string {
   return resolveInRoots(path, []).real;
 }

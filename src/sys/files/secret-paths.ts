@@ -27,7 +27,7 @@ const SECRET_DIRECTORIES: readonly string[] = [
   ...listNames('etc/sudoers.d etc/ssl/private'),
 ];
 
-/** Files that are secret only in that directory. */
+/** Files that are secret only in a certain directory, as partial paths. */
 const SECRET_FILES_IN: readonly string[] = listNames(`
   .docker/config.json .config/containers/auth.json .kube/config .gem/credentials
   .cargo/credentials .cargo/credentials.toml .m2/settings.xml .m2/settings-security.xml
@@ -63,9 +63,9 @@ const SECRET_PATTERNS: readonly RegExp[] = [
 ];
 
 /**
- * Tells whether the file at a path (absolute; test both the requested and the real path) usually holds
- * credentials. A person is asked even before it is read, and searches leave its content out. Names are compared
- * as the most tolerant file system does.
+ * Tells whether a file at this path usually contains credentials. The path must be absolute; test both the requested
+ * and the real path. A person is asked before such a file is read, and searches skip its content. Names are compared
+ * in the way of the most tolerant file system.
  */
 export function isSecretPath(path: string): boolean {
   const parts = path
@@ -84,8 +84,8 @@ function isEnvironmentFile(name: string): boolean {
 }
 
 /**
- * Lists the locations of secrets in a home directory and in the system, for uses that cannot recognize them by
- * name.
+ * Lists the usual locations of secrets in a home directory and in the system, for uses that cannot test each path
+ * with `isSecretPath`.
  */
 export function listSecretPaths(home: string): readonly string[] {
   const atHome = [...SECRET_DIRECTORIES, ...SECRET_FILES_IN, ...SECRET_NAMES];

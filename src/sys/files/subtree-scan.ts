@@ -17,7 +17,8 @@ export interface ScanLimits {
 }
 
 /**
- * `found`: the first path that passes the test. `limit`: the scan stopped at a limit. `none`: no path passes.
+ * The result of a scan. `found`: `path` is the first path that passed the test. `limit`: the scan stopped at a
+ * limit. `none`: no path passed the test.
  */
 export type SubtreeScanResult =
   | { readonly end: 'found'; readonly path: string }
@@ -25,10 +26,10 @@ export type SubtreeScanResult =
   | { readonly end: 'none' };
 
 /**
- * Directories that are not searched. They hold most files of a workspace, and copies of files from elsewhere.
+ * Directories that are not searched: they contain most files of a workspace, and those are copies from elsewhere.
  */
-const NOT_ENTERED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
-/** The time after which the scan lets other work run. */
+const SKIPPED_DIRECTORIES: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+/** The time after which the scan lets other work run, in milliseconds. */
 const SLICE_MS = 10;
 
 /**
@@ -42,26 +43,27 @@ export async function findInSubtree(
 ): Promise<SubtreeScanResult> {
   const startedAt = performance.now();
   const waiting = [directory];
-  let sliceAt = startedAt;
+  let sliceStartedAt = startedAt;
   let seen = 0;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    for (const entry of entriesOf(next)) {
+    for (const entry of listEntries(next)) {
       seen += 1;
       if (seen > maxEntries) return { end: 'limit' };
       if (test(entry)) return { end: 'found', path: entry.path };
-      if (entry.isDirectory && !NOT_ENTERED.has(basename(entry.path))) waiting.push(entry.path);
+      if (entry.isDirectory && !SKIPPED_DIRECTORIES.has(basename(entry.path)))
+        waiting.push(entry.path);
     }
     const now = performance.now();
     if (now - startedAt > maxMs) return { end: 'limit' };
-    if (now - sliceAt > SLICE_MS) {
+    if (now - sliceStartedAt > SLICE_MS) {
       await nextTurn();
-      sliceAt = performance.now();
+      sliceStartedAt = performance.now();
     }
   }
   return { end: 'none' };
 }
 
-function entriesOf(directory: string): readonly SubtreeEntry[] {
+function listEntries(directory: string): readonly SubtreeEntry[] {
   return readDirectoryEntries(directory).map((entry) => ({
     path: join(directory, entry.name),
     isDirectory: entry.isDirectory(),

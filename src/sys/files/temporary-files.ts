@@ -5,24 +5,26 @@ import { directoryEntries } from './directory-names.ts';
 import type { HeldDirectory } from './held-directory.ts';
 
 const NAME = /^\.muster-[a-z0-9]{8,32}\.tmp$/;
-/** An older file was left behind by a process that was killed. */
+/** The age in milliseconds from which a temporary file counts as left behind by a process that was killed. */
 const ABANDONED_MS = 60 * 60 * 1000;
 /** The number of entries of a directory that are checked. */
 const MAX_ENTRIES = 10_000;
-const MAX_SWEPT = 1000;
+const MAX_CLEANED_DIRECTORIES = 1000;
 
 /** Returns an unused name for a file that is written next to the file that it will replace. */
 export function temporaryName(): string {
   return `.muster-${newId()}.tmp`;
 }
 
-const swept = new Set<string>();
+const cleanedDirectories = new Set<string>();
 
-/** Removes files that killed writers have left in a directory, once for each directory and process. */
-export function sweepTemporaries(directory: HeldDirectory): void {
+/**
+ * Removes temporary files that killed processes have left in a directory. Each process does this once for a directory.
+ */
+export function removeAbandonedTemporaries(directory: HeldDirectory): void {
   try {
-    if (isFirstSweep(directory)) {
-      for (const name of temporariesIn(directory)) removeAbandoned(directory.at(name));
+    if (isFirstCleanup(directory)) {
+      for (const name of listTemporaryFiles(directory)) removeAbandoned(directory.at(name));
     }
   } catch (thrown) {
     // Remaining files do no harm, and the write itself has succeeded.
@@ -30,17 +32,17 @@ export function sweepTemporaries(directory: HeldDirectory): void {
   }
 }
 
-function isFirstSweep(directory: HeldDirectory): boolean {
+function isFirstCleanup(directory: HeldDirectory): boolean {
   // A new directory may get the inode number of a removed one.
   const { dev, ino, birthtimeNs } = lstatSync(directory.at('.'), { bigint: true });
   const identity = `${dev}:${ino}:${birthtimeNs}`;
-  if (swept.has(identity)) return false;
-  if (swept.size >= MAX_SWEPT) swept.clear();
-  swept.add(identity);
+  if (cleanedDirectories.has(identity)) return false;
+  if (cleanedDirectories.size >= MAX_CLEANED_DIRECTORIES) cleanedDirectories.clear();
+  cleanedDirectories.add(identity);
   return true;
 }
 
-function temporariesIn(directory: HeldDirectory): readonly string[] {
+function listTemporaryFiles(directory: HeldDirectory): readonly string[] {
   const names: string[] = [];
   let seen = 0;
   for (const { name } of directoryEntries(directory.at('.'))) {

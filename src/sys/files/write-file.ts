@@ -6,7 +6,7 @@ import { toFileError, describeFileType } from './file-errors.ts';
 import { holdDirectory, type HeldDirectory } from './held-directory.ts';
 import { recordOwnWrite } from './own-writes.ts';
 import { requirePathInRoots, type OpenScope } from './open-in-roots.ts';
-import { sweepTemporaries, temporaryName } from './temporary-files.ts';
+import { removeAbandonedTemporaries, temporaryName } from './temporary-files.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_RDONLY, O_DIRECTORY } = fs.constants;
 const writeBytes = promisify(fs.write);
@@ -17,10 +17,10 @@ const closeFile = promisify(fs.close);
 const PERMISSION_BITS = 0o777n;
 const SPECIAL_BITS = 0o6000n;
 
-/** The state of the file when its new content was decided. A file that differs from it is not replaced. */
+/** The state of the file when its new content was decided. If the file has changed since then, it is not replaced. */
 export type ExpectedFile = fs.BigIntStats | 'nothing';
 
-/** A property of a replaced file, apart from its content, that could not be kept. */
+/** A property of the replaced file that the new file does not have. */
 export type LostProperty = 'owner' | 'special_bits' | 'other_names';
 
 /** The result of a write. */
@@ -31,11 +31,11 @@ export interface WrittenFile {
 
 /** Options for a write. */
 export interface WriteOptions {
-  /** Permission bits. Default: those of the replaced file, or for a new file as the umask says. */
+  /** Permission bits. Default: those of the replaced file; for a new file, set by the umask. */
   readonly mode?: number;
 }
 
-interface WriteOrder extends WriteOptions {
+interface WriteRequest extends WriteOptions {
   /** The final path, with links resolved. */
   readonly real: string;
   readonly content: Buffer;
@@ -43,20 +43,21 @@ interface WriteOrder extends WriteOptions {
 }
 
 /**
- * Replaces or creates a file inside the roots atomically: it writes and syncs a temporary file next to it,
- * renames it, and syncs the directory. Missing directories are created, and a link is followed to its target.
- * The permissions of a replaced file are kept, and its owner if the system allows it. Its setuid and setgid
- * bits and its other names are lost, which `lost` reports; access control lists and extended attributes are
- * lost too, but cannot be detected. Throws MusterError; CONFLICT if the file differs from `expected`.
+ * Replaces or creates a file inside the roots atomically: writes and syncs a temporary file in the same directory,
+ * renames it to the name of the file, and syncs the directory. Missing directories are created, and a link is
+ * followed to its target. The new file keeps the permissions of the replaced file, and its owner if the system allows
+ * it. Setuid and setgid bits and other names are not kept, and `lost` reports them. Access control lists and extended
+ * attributes are not kept either, but this cannot be detected. Throws MusterError; CONFLICT if the file differs from
+ * `expected`.
  */
 export async function writeFileInRoots(
   path: string,
-  place: OpenScope,
+  scope: OpenScope,
   content: Buffer,
   expected: ExpectedFile,
   options: WriteOptions = {},
 ): Promise<WrittenFile> {
-  const { real, root } = requirePathInRoots(path, place, { mayBeMissing: true });
+  const { real, root } = requirePathInRoots(path, scope, { mayBeMissing: true });
   try {
     if (real === root) throw new MusterError('INVALID_PARAM', `${path} is a directory`);
     using directory = holdDirectory(root, dirname(real), { create: true });
@@ -66,7 +67,7 @@ export async function writeFileInRoots(
       expected,
       ...options,
     });
-    sweepTemporaries(directory);
+    removeAbandonedTemporaries(directory);
     return { real, lost };
   } catch (thrown) {
     throw toFileError(path, thrown);
@@ -77,7 +78,7 @@ async function replace(
   path: string,
   directory: HeldDirectory,
   name: string,
-  write: WriteOrder,
+  write: WriteRequest,
 ): Promise<readonly LostProperty[]> {
   const { expected } = write;
   const target = directory.at(name);
@@ -99,13 +100,13 @@ async function replace(
 async function writeTemporary(
   directory: HeldDirectory,
   name: string,
-  { content, expected: like, mode }: WriteOrder,
+  { content, expected: replaced, mode }: WriteRequest,
 ): Promise<readonly LostProperty[]> {
   const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
-  const fd = fs.openSync(directory.at(name), flags, like === 'nothing' ? 0o666 : 0o600);
+  const fd = fs.openSync(directory.at(name), flags, replaced === 'nothing' ? 0o666 : 0o600);
   try {
     directory.verify({ name, stats: fs.fstatSync(fd, { bigint: true }) });
-    const lost = like === 'nothing' ? [] : keepProperties(fd, like);
+    const lost = replaced === 'nothing' ? [] : keepProperties(fd, replaced);
     if (mode !== undefined) fs.fchmodSync(fd, mode);
     for (let done = 0; done < content.length;) {
       const { bytesWritten } = await writeBytes(fd, content, done, content.length - done, done);
@@ -119,26 +120,29 @@ async function writeTemporary(
   }
 }
 
-function keepProperties(fd: number, like: fs.BigIntStats): readonly LostProperty[] {
+function keepProperties(fd: number, replaced: fs.BigIntStats): readonly LostProperty[] {
   const lost: LostProperty[] = [];
-  if (!keepOwner(fd, like)) lost.push('owner');
-  if ((like.mode & SPECIAL_BITS) !== 0n) lost.push('special_bits');
-  if (like.nlink > 1n) lost.push('other_names');
-  fs.fchmodSync(fd, Number(like.mode & PERMISSION_BITS));
+  if (!keepOwner(fd, replaced)) lost.push('owner');
+  if ((replaced.mode & SPECIAL_BITS) !== 0n) lost.push('special_bits');
+  if (replaced.nlink > 1n) lost.push('other_names');
+  fs.fchmodSync(fd, Number(replaced.mode & PERMISSION_BITS));
   return lost;
 }
 
 /**
- * Keeps the owner if possible. Only root may give files to another user; everybody may give them to one of
- * their own groups.
+ * Gives the new file the owner and group of the replaced file, and tells whether that succeeded. Only root may give a
+ * file to another user; other users may only change the group, to a group of their own.
  */
 function keepOwner(fd: number, { uid, gid }: fs.BigIntStats): boolean {
-  const made = fs.fstatSync(fd, { bigint: true });
-  if (made.uid === uid && made.gid === gid) return true;
-  return giveTo(fd, Number(uid), Number(gid)) || (giveTo(fd, -1, Number(gid)) && made.uid === uid);
+  const created = fs.fstatSync(fd, { bigint: true });
+  if (created.uid === uid && created.gid === gid) return true;
+  return (
+    changeOwner(fd, Number(uid), Number(gid)) ||
+    (changeOwner(fd, -1, Number(gid)) && created.uid === uid)
+  );
 }
 
-function giveTo(fd: number, uid: number, gid: number): boolean {
+function changeOwner(fd: number, uid: number, gid: number): boolean {
   try {
     fs.fchownSync(fd, uid, gid);
     return true;
@@ -159,7 +163,7 @@ export function requireExpected(path: string, target: string, expected: Expected
   if (!same) throw changedMeanwhile(path);
 }
 
-/** A file is replaced through its directory, which must not bypass the file's own permissions. */
+/** Throws if the permissions of a file forbid writing. Replacing a file through its directory must not bypass them. */
 function requireWritable(path: string, target: string, found: fs.BigIntStats): void {
   if (!found.isFile()) {
     throw new MusterError(
@@ -179,7 +183,7 @@ function requireWritable(path: string, target: string, found: fs.BigIntStats): v
 }
 
 /**
- * Tells whether two stats belong to the same file with the same content, as far as the file system reports it.
+ * Tells whether two stats describe the same file with the same content, judged by inode, size and modification time.
  */
 export function isSameFile(a: fs.BigIntStats, b: fs.BigIntStats): boolean {
   return a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs;
@@ -194,7 +198,7 @@ function changedMeanwhile(path: string): MusterError {
 }
 
 /**
- * Syncs a directory, so that changed names survive a power cut. A directory that may not be opened is skipped.
+ * Syncs a directory, so that new names survive a power failure. A directory that this user may not open is skipped.
  */
 export async function syncDirectory(path: string): Promise<void> {
   let fd: number;

@@ -17,15 +17,15 @@ interface TreeEntry {
 
 type Tree = ReadonlyMap<string, TreeEntry>;
 
-/** The number of commits that are searched. */
-const MOST_COMMITS = 2_000;
-const WITHIN_MS = 3_000;
+/** The maximum number of commits that are searched. */
+const MAX_COMMITS = 2_000;
+const SEARCH_TIMEOUT_MS = 3_000;
 
 /**
  * Finds the files that exist, with this content and mode, in a commit that can be reached from one of the tips
- * (ids of commits or tags). Every object on the way is checked against its id. The search covers the 2,000
- * nearest commits and takes at most 3 s; files that are not found by then count as not committed. Never
- * rejects.
+ * (ids of commits or tags). Every object that is read is checked against its id. The search covers the 2,000 commits
+ * that are nearest to the tips and takes at most 3 s. Files that are not found within these limits count as not
+ * committed. Never rejects.
  */
 export async function findCommittedFiles(
   { gitDirectory }: Repository,
@@ -36,13 +36,13 @@ export async function findCommittedFiles(
   const found = new Set<StoredFile>();
   if (tips.size === 0 || files.length === 0) return found;
   const reader = new ObjectReader(git, gitDirectory);
-  const giveUp = setTimeout(() => reader.close(), WITHIN_MS);
+  const giveUp = setTimeout(() => reader.close(), SEARCH_TIMEOUT_MS);
   try {
-    const trees = new Trees(reader);
-    const looked = new Set<string>();
-    for await (const top of treesFrom(reader, tips)) {
-      if (looked.has(top)) continue;
-      looked.add(top);
+    const trees = new TreeCache(reader);
+    const searchedTrees = new Set<string>();
+    for await (const top of findTreeIds(reader, tips)) {
+      if (searchedTrees.has(top)) continue;
+      searchedTrees.add(top);
       for (const file of files) {
         if (found.has(file)) continue;
         const entry = await trees.entry(top, file.path.split('/'));
@@ -57,14 +57,14 @@ export async function findCommittedFiles(
   }
 }
 
-/** Yields the ids of the trees of the commits, beginning near the tips. */
-async function* treesFrom(
+/** Yields the ids of the trees of the commits, beginning with the commits nearest to the tips. */
+async function* findTreeIds(
   reader: ObjectReader,
   tips: ReadonlySet<string>,
 ): AsyncGenerator<string, void, undefined> {
   const known = new Set(tips);
   const waiting = [...tips];
-  for (let at = 0; at < waiting.length && at < MOST_COMMITS; at += 1) {
+  for (let at = 0; at < waiting.length && at < MAX_COMMITS; at += 1) {
     const object = await reader.read(waiting[at] ?? '');
     if (object === null || (object.type !== 'commit' && object.type !== 'tag')) continue;
     const [head = ''] = object.content.toString('latin1').split('\n\n', 1);
@@ -79,7 +79,7 @@ async function* treesFrom(
   }
 }
 
-class Trees {
+class TreeCache {
   private readonly reader: ObjectReader;
   private readonly read = new Map<string, Tree>();
 

@@ -1,8 +1,8 @@
 /** One setting in a git configuration. */
 export interface GitSetting {
-  /** `section.key` or `section.subsection.key`; the section and the key in lower case. */
+  /** `section.key` or `section.subsection.key`, with the section and the key in lower case. */
   readonly name: string;
-  /** Null if the key stands alone, which means true. */
+  /** Null if the key has no `=` and no value, which means true. */
   readonly value: string | null;
 }
 
@@ -38,13 +38,13 @@ export function parseGitConfig(source: string): readonly GitSetting[] | null {
   for (take(BLANK); at < text.length; take(BLANK)) {
     const header = take(SECTION);
     if (header !== null) {
-      section = sectionName(header[1] ?? '', header[2]);
+      section = toSectionName(header[1] ?? '', header[2]);
       continue;
     }
     const key = take(KEY)?.[1]?.toLowerCase();
     if (key === undefined) return null;
     const raw = take(VALUE)?.[1];
-    const value = raw === undefined ? null : decoded(raw);
+    const value = raw === undefined ? null : decodeValue(raw);
     if (raw !== undefined) take(COMMENT);
     if (value === undefined || take(LINE_END) === null) return null;
     settings.push({ name: section === '' ? key : `${section}.${key}`, value });
@@ -52,7 +52,7 @@ export function parseGitConfig(source: string): readonly GitSetting[] | null {
   return settings;
 }
 
-function sectionName(name: string, subsection: string | undefined): string {
+function toSectionName(name: string, subsection: string | undefined): string {
   const section = name.toLowerCase();
   return subsection === undefined
     ? section
@@ -60,10 +60,10 @@ function sectionName(name: string, subsection: string | undefined): string {
 }
 
 /** Decodes a value; undefined if it has an escape that git does not know. */
-function decoded(raw: string): string | undefined {
+function decodeValue(raw: string): string | undefined {
   let value = '';
-  // White space counts inside quotes, and between other characters.
-  let kept = 0;
+  // White space at the end of a value does not count, except in quotes.
+  let endOfContent = 0;
   let isQuoted = false;
   for (const piece of raw.match(/\\[^]|[^]/g) ?? []) {
     if (piece === '"') {
@@ -72,13 +72,13 @@ function decoded(raw: string): string | undefined {
       const character = ESCAPES.get(piece);
       if (character === undefined) return undefined;
       value += character;
-      if (character !== '') kept = value.length;
+      if (character !== '') endOfContent = value.length;
     } else if (isQuoted || !/[ \t\r]/.test(piece)) {
       value += piece;
-      kept = value.length;
+      endOfContent = value.length;
     } else if (value !== '') {
       value += piece;
     }
   }
-  return value.slice(0, kept);
+  return value.slice(0, endOfContent);
 }

@@ -3,12 +3,12 @@ import { resolveInRoots } from '../files/real-path.ts';
 import { parseGitConfig, type GitSetting } from './config-file.ts';
 import { readGitFile } from './read-git-file.ts';
 
-const MAX_BYTES = 256 * 1024;
+const MAX_CONFIG_BYTES = 256 * 1024;
 /** The depth to which git follows includes. */
 const MAX_DEPTH = 10;
 const MAX_FILES = 100;
 
-/** The settings of configuration files and all files that they include. */
+/** The settings of configuration files and of all files that they include. */
 export interface GitConfiguration {
   readonly settings: readonly GitSetting[];
   /** The included files, absolute and real as far as they exist. */
@@ -18,8 +18,9 @@ export interface GitConfiguration {
 }
 
 /**
- * Reads the files (absolute) that exist. Conditional includes always count as included, because the condition
- * may change. `homes`: possible meanings of `~`.
+ * Reads configuration files and the files that they include. `files` are absolute paths; files that do not exist are
+ * skipped. Conditional includes always count as included, because the condition may change. `homes` are the
+ * directories that `~` may mean.
  */
 export function readGitConfiguration(
   files: readonly string[],
@@ -27,20 +28,20 @@ export function readGitConfiguration(
 ): GitConfiguration {
   const settings: GitSetting[] = [];
   const seen = new Set<string>();
-  let isWhole = true;
+  let isComplete = true;
   const read = (file: string, depth: number): void => {
     if (seen.has(file)) return;
     seen.add(file);
-    const found = depth > MAX_DEPTH || seen.size > MAX_FILES ? null : settingsIn(file);
+    const found = depth > MAX_DEPTH || seen.size > MAX_FILES ? null : readSettings(file);
     if (found === null) {
-      isWhole = false;
+      isComplete = false;
       return;
     }
     settings.push(...found);
     for (const { name, value } of found) {
       if (!isInclude(name)) continue;
       const targets = resolveConfiguredPaths(value ?? '', dirname(file), homes);
-      if (targets === null) isWhole = false;
+      if (targets === null) isComplete = false;
       for (const target of targets ?? []) read(target, depth + 1);
     }
   };
@@ -49,7 +50,7 @@ export function readGitConfiguration(
   return {
     settings,
     included: [...seen].filter((file) => !first.includes(file)),
-    isComplete: isWhole,
+    isComplete,
   };
 }
 
@@ -74,9 +75,9 @@ export function resolveConfiguredPaths(
   return [resolveInRoots(isAbsolute(value) ? value : `${base}/${value}`, []).real];
 }
 
-/** Returns null if the file exists but git could not read it, or if it is too large. */
-function settingsIn(file: string): readonly GitSetting[] | null {
-  const content = readGitFile(file, MAX_BYTES);
+/** Reads the settings of a file. Returns null if the file exists but is too large, or git could not read it. */
+function readSettings(file: string): readonly GitSetting[] | null {
+  const content = readGitFile(file, MAX_CONFIG_BYTES);
   if (content === 'missing') return [];
   return content === null ? null : parseGitConfig(content.toString('utf8'));
 }

@@ -14,8 +14,8 @@ const HOOKS = listNames(`
 `);
 
 /**
- * Files outside a git directory that control git, because the configuration in that directory names them.
- * Absolute, real.
+ * Files outside a git directory that control git, because the configuration in that directory names them. All paths
+ * are absolute, without links.
  */
 export interface GitControlPaths {
   /** Directories with programs that git runs (`core.hooksPath`). */
@@ -25,8 +25,8 @@ export interface GitControlPaths {
 }
 
 /**
- * Finds these files. If a hook directory contains a root, only the hooks in it count. `homes`: possible
- * meanings of `~`.
+ * Finds the files outside a git directory that control git. If a hook directory contains a root, only the files in it
+ * with the names of hooks are returned, and not the directory. `homes` are the directories that `~` may mean.
  */
 export function findGitControlPaths(
   { top, gitDirectory, commonDirectory }: Repository,
@@ -53,22 +53,22 @@ export function findGitControlPaths(
   };
 }
 
-/** Entries that make git treat a directory as a repository and obey its `config`. */
-const PARTS = ['HEAD', 'objects', 'refs'];
-/** The entries of a git directory that shares the others with another worktree. */
-const SHARED_PARTS = ['HEAD', 'commondir'];
+/** If a directory has these entries, git treats it as a repository and obeys its `config`. */
+const REPOSITORY_ENTRIES = ['HEAD', 'objects', 'refs'];
+/** The entries of the git directory of a linked worktree, which shares all other entries with its repository. */
+const WORKTREE_ENTRIES = ['HEAD', 'commondir'];
 
 /**
- * Tells whether a path (absolute, real) lies in a git directory that has another name than `.git`, or would
- * turn its directory into one: the gitdir of a worktree or submodule, or a bare repository. Git runs programs
- * that `config` and `hooks` of such a directory name. The directories from the path up to the root that
- * contains it are checked.
+ * Tells whether a path (absolute, without links) lies in a git directory that is not called `.git`, or whether
+ * creating the path would turn a directory into a git directory. Such directories are bare repositories and the git
+ * directories of worktrees and submodules. Git runs programs that their `config` and `hooks` name. All directories
+ * from the path up to the root are checked.
  */
 export function isInGitDirectory(path: string, root: string): boolean {
   for (let at = dirname(path); isInside(root, at); at = dirname(at)) {
-    const made = relative(at, path).split('/')[0];
-    const has = (part: string): boolean => part === made || existsSync(join(at, part));
-    if (PARTS.every(has) || SHARED_PARTS.every(has)) return true;
+    const created = relative(at, path).split('/')[0];
+    const has = (part: string): boolean => part === created || existsSync(join(at, part));
+    if (REPOSITORY_ENTRIES.every(has) || WORKTREE_ENTRIES.every(has)) return true;
     if (at === dirname(at)) break;
   }
   return false;

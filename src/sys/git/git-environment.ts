@@ -3,8 +3,8 @@ import type { Environment } from '../env.ts';
 /** The restrictions on a command that may run git. */
 export interface GitLimits {
   /**
-   * `read-only`: the command only looks at the repository. `workspace`: programs that the user allowed still
-   * work.
+   * `read-only`: the command only reads the repository. `workspace`: the command may change the repository, and hooks
+   * still work.
    */
   readonly access: 'read-only' | 'workspace';
   /** True if a sandbox confines the command. */
@@ -14,8 +14,8 @@ export interface GitLimits {
 type Pair = readonly [key: string, value: string];
 
 /**
- * No prompts, pagers or editors, since nobody is there to use them, and no monitors or transports of the
- * repository.
+ * Settings for every command. They disable pagers and editors, because nobody is there to use them, and the monitors
+ * and transports that a repository configures.
  */
 const ALWAYS: readonly Pair[] = [
   ['core.fsmonitor', 'false'],
@@ -24,22 +24,23 @@ const ALWAYS: readonly Pair[] = [
   ['protocol.ext.allow', 'never'],
 ];
 
-/** Disables the hooks of the repository and bare repositories inside the workspace. */
+/** Settings for read-only access. They disable hooks, and bare repositories inside the workspace. */
 const READ_ONLY: readonly Pair[] = [
   ['core.hooksPath', '/dev/null'],
   ['safe.bareRepository', 'explicit'],
 ];
 
 /**
- * An empty program prevents git from running the repository's program, but makes `git diff` fail without
- * `--no-ext-diff`. In a read-only sandbox the program can do no harm, and the diff works.
+ * Settings for read-only access without a sandbox. The empty value prevents git from running a diff program that the
+ * repository names, but makes `git diff` fail without `--no-ext-diff`. In a read-only sandbox such a program can do no
+ * harm, so there the setting is not needed.
  */
 const UNCONFINED: readonly Pair[] = [['diff.external', '']];
 
 /**
- * Builds variables that keep git from running programs that a hostile repository names. They override every
- * configuration file. They do not affect drivers by name (`diff.NAME.command`, `filter.NAME.clean`), which only
- * a sandbox stops.
+ * Builds environment variables that keep git from running programs that a hostile repository names. The variables
+ * override every configuration file. They do not affect named drivers (`diff.NAME.command`, `filter.NAME.clean`):
+ * only a sandbox confines those.
  */
 export function buildGitEnvironment({ access, confined }: GitLimits): Environment {
   const isReadOnly = access === 'read-only';

@@ -9,7 +9,7 @@ export interface GitObject {
   readonly content: Buffer;
 }
 
-/** A larger object counts as unreadable. */
+/** The maximum size of an object in bytes. A larger object counts as unreadable. */
 const MAX_OBJECT_BYTES = 32 * 1024 * 1024;
 const HEADER = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
 
@@ -23,7 +23,7 @@ export class ObjectReader {
   private received = Buffer.alloc(0);
   private isOver = false;
 
-  /** `git`: an absolute path; `gitDirectory`: absolute. */
+  /** `git` is the path of the program. Both paths must be absolute. */
   constructor(git: string, gitDirectory: string) {
     this.child = spawn(git, [`--git-dir=${gitDirectory}`, 'cat-file', '--batch'], {
       cwd: '/',
@@ -39,13 +39,13 @@ export class ObjectReader {
     this.child.stdout?.on('data', (chunk: Buffer) => this.take(chunk));
     this.child.once('error', () => this.end());
     this.child.once('close', () => this.end());
-    // Git has ended, which its event `close` reports as well.
+    // Writing fails if git has ended.
     this.child.stdin?.on('error', () => this.end());
   }
 
   /**
-   * Reads one object at a time. Returns null if there is no such object, or if its content does not match the
-   * id.
+   * Reads an object. Wait for the result before the next call. Returns null if the object does not exist, is too large,
+   * or does not match its id.
    */
   read(id: string): Promise<GitObject | null> {
     if (this.isOver) return Promise.resolve(null);
@@ -87,7 +87,7 @@ export class ObjectReader {
     this.received = this.received.subarray(end + 1);
     const { id } = this.waiting;
     this.answer(
-      hashGitObject(type, content, id.length) === id ? { type: asType(type), content } : null,
+      hashGitObject(type, content, id.length) === id ? { type: toObjectType(type), content } : null,
     );
   }
 
@@ -98,12 +98,12 @@ export class ObjectReader {
   }
 }
 
-/** Computes the id of an object; `length` is 64 in repositories that use SHA-256. */
+/** Computes the id of an object. `length` is the length of ids in the repository: 64 for SHA-256, otherwise SHA-1. */
 export function hashGitObject(type: string, content: Buffer, length: number): string {
   const hash = createHash(length === 64 ? 'sha256' : 'sha1');
   return hash.update(`${type} ${content.length}\0`).update(content).digest('hex');
 }
 
-function asType(type: string): GitObject['type'] {
+function toObjectType(type: string): GitObject['type'] {
   return type === 'commit' || type === 'tree' || type === 'tag' ? type : 'blob';
 }

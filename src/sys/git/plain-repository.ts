@@ -3,11 +3,11 @@ import { directoryNames, lstatIfPresent } from '../files/path-lookup.ts';
 import { findUnsafeSetting } from './config-check.ts';
 
 /** Files that redirect git or name filters. A new repository has none of them. */
-const LEADING = ['commondir', 'config.worktree', 'info/attributes'];
+const REDIRECTING_FILES = ['commondir', 'config.worktree', 'info/attributes'];
 
 /**
- * Tells whether a directory is a repository as `git init` or `git clone` creates it: its settings name no
- * program and no other location, and it has no hooks except samples.
+ * Tells whether a directory looks like a git directory that `git init` or `git clone` has just created: its settings
+ * name no program and no other location, and it has no hooks except samples.
  */
 export function isPlainRepository(directory: string): boolean {
   const isPlainEntry = (name: string): boolean => {
@@ -20,7 +20,7 @@ export function isPlainRepository(directory: string): boolean {
     ['HEAD', 'config', 'objects', 'refs'].every((name) => names.includes(name)) &&
     names.every(isPlainEntry) &&
     !names.includes('modules') &&
-    LEADING.every((name) => lstatIfPresent(join(directory, name)) === undefined) &&
+    REDIRECTING_FILES.every((name) => lstatIfPresent(join(directory, name)) === undefined) &&
     findUnsafeSetting({ top: directory, gitDirectory: directory, commonDirectory: directory }) ===
       undefined &&
     directoryNames(join(directory, 'hooks')).every((name) => name.endsWith('.sample'))

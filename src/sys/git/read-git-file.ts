@@ -4,8 +4,8 @@ import { systemErrorCode } from '../../base/errors.ts';
 import { readWithLimit } from '../files/read-at-most.ts';
 
 /**
- * Reads a file that git would read. Returns null if it exists but is not a regular file (reading a pipe could
- * block), is not readable for this user, is a link in a circle, or is larger than `maxBytes`.
+ * Reads a file that git would read. Returns `missing` if the file does not exist. Returns null if it is not a regular
+ * file (reading a pipe could block), not readable for this user, a circular link, or larger than `maxBytes`.
  */
 export function readGitFile(path: string, maxBytes: number): Buffer | 'missing' | null {
   try {

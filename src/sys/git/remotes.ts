@@ -12,8 +12,8 @@ export interface RemoteUrl {
 const URL_OF_REMOTE = /^remote\.(.+)\.(?:push)?url$/;
 
 /**
- * Returns the URLs of the remotes in a repository's configuration; `homes`: possible meanings of `~` in
- * includes.
+ * Returns the URLs of the remotes in a repository's configuration. `homes` are the directories that `~` may mean in
+ * the paths of included files.
  */
 export function readRemoteUrls(
   { commonDirectory }: Repository,
@@ -35,13 +35,13 @@ export function readRemoteSettings({ commonDirectory }: Repository): readonly st
 }
 
 /**
- * Returns the repository that a URL names on this machine; undefined if it is on another machine or does not
- * exist.
+ * Returns the repository on this machine that a URL names; undefined if the repository is on another machine or does
+ * not exist.
  */
 export function findLocalRepository(url: string, top: string): Repository | undefined {
   const path = url.replace(/^file:\/\//, '');
-  const isElsewhere = /^[\w+.-]+:\/\//.test(path) || /^[^/]+:/.test(path);
-  if (isElsewhere) return undefined;
+  const isOnOtherMachine = /^[\w+.-]+:\/\//.test(path) || /^[^/]+:/.test(path);
+  if (isOnOtherMachine) return undefined;
   const { real, exists } = resolveInRoots(path.startsWith('/') ? path : join(top, path), []);
   if (!exists) return undefined;
   const found = findRepository(real);

@@ -14,9 +14,9 @@ import { parseGitStatus, type GitStatus } from './status.ts';
 
 /** The state of a repository at one moment. */
 export interface GitSnapshot extends GitStatus {
-  /** The top of the repository, from which its paths begin. Absolute. */
+  /** The top directory of the working tree, to which the paths of the changes are relative. Absolute. */
   readonly top: string;
-  /** Recent commits, newest first: an abbreviated hash, a space, the subject. */
+  /** Recent commits, newest first. Each is an abbreviated hash, a space and the subject. */
   readonly commits: readonly string[];
 }
 
@@ -27,20 +27,20 @@ export interface GitSnapshotOptions {
   readonly withinMs?: number;
 }
 
-const WITHIN_MS = 50;
+const DEFAULT_TIMEOUT_MS = 50;
 /** The maximum output of git. A longer status is of no use. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_HEAD_BYTES = 4096;
 
 /**
- * Runs both commands at once with one process start: the log goes to the second pipe. Neither looks into
- * submodules, whose configuration is not checked.
+ * Runs both commands at the same time with one process start. The log is written to stderr, the status to stdout.
+ * Neither command reads submodules, because their configuration is not checked.
  */
 const SCRIPT = `"$0" --no-pager log --max-count=3 --no-show-signature --no-color --no-decorate --format='%h %s' >&2 2>/dev/null &
 "$0" status --porcelain=v1 --branch -z --ignore-submodules=dirty 2>/dev/null
 wait`;
 
-/** Settings without an effect here: the environment overrides them, or they concern submodules. */
+/** Settings that cannot affect the two commands: the environment overrides them, or they concern submodules. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set(
   listNames(`
     core.fsmonitor core.hookspath core.worktree core.pager core.editor extensions.worktreeconfig
@@ -49,13 +49,13 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set(
 );
 
 /**
- * Reads the state of the repository of a directory (absolute, real). Returns null if there is no repository,
- * git is missing or fails, its configuration may run programs or redirect git, or the time limit passes. Starts
- * no process if there is no repository. Never rejects.
+ * Reads the state of the repository of a directory (absolute, without links). Returns null if there is no repository,
+ * if git is missing or fails, if the configuration may run programs or redirect git, or if the time limit passes.
+ * Starts no process if there is no repository. Never rejects.
  */
 export async function takeGitSnapshot(
   directory: string,
-  { environment, withinMs = WITHIN_MS }: GitSnapshotOptions,
+  { environment, withinMs = DEFAULT_TIMEOUT_MS }: GitSnapshotOptions,
 ): Promise<GitSnapshot | null> {
   const repository = findRepository(directory);
   if (repository === undefined || findUnsafeSetting(repository, WITHOUT_EFFECT) !== undefined) {
@@ -65,18 +65,22 @@ export async function takeGitSnapshot(
   if (!(readGitFile(join(gitDirectory, 'HEAD'), MAX_HEAD_BYTES) instanceof Buffer)) return null;
   const git = findTrustedProgram('git', environment['PATH'] ?? '', [top]);
   if (git === undefined) return null;
-  const said = await run(git, { cwd: top, env: environmentFor(top, environment), withinMs });
-  const status = said === null ? null : parseGitStatus(said.status);
-  if (said === null || status === null) return null;
-  const commits = said.log.split('\n').filter((line) => line !== '');
+  const output = await run(git, {
+    cwd: top,
+    env: buildSnapshotEnvironment(top, environment),
+    withinMs,
+  });
+  const status = output === null ? null : parseGitStatus(output.status);
+  if (output === null || status === null) return null;
+  const commits = output.log.split('\n').filter((line) => line !== '');
   return { top, ...status, commits };
 }
 
 /**
- * Builds an environment without the user's variables that could redirect git, and limits git to this
- * repository.
+ * Builds an environment that limits git to this repository and contains none of the user's variables that could
+ * redirect git.
  */
-function environmentFor(top: string, environment: Environment): Environment {
+function buildSnapshotEnvironment(top: string, environment: Environment): Environment {
   const kept = ['HOME', 'XDG_CONFIG_HOME', 'PATH'].flatMap((name) => {
     const value = environment[name];
     return value === undefined ? [] : [[name, value] as const];
@@ -98,13 +102,13 @@ interface RunOptions {
   readonly withinMs: number;
 }
 
-interface Said {
+interface GitOutput {
   readonly status: string;
   readonly log: string;
 }
 
-/** Returns null if git could not be started, wrote too much or took too long; its processes are then killed. */
-function run(git: string, { cwd, env, withinMs }: RunOptions): Promise<Said | null> {
+/** Runs the script. Returns null if git could not be started, or wrote too much or took too long and was killed. */
+function run(git: string, { cwd, env, withinMs }: RunOptions): Promise<GitOutput | null> {
   const child = start(git, cwd, env);
   if (child === null) return Promise.resolve(null);
   const kill = (): void => {
@@ -112,11 +116,11 @@ function run(git: string, { cwd, env, withinMs }: RunOptions): Promise<Said | nu
   };
   return new Promise((resolve) => {
     let hasEnded = false;
-    const end = (said: Said | null): void => {
+    const end = (output: GitOutput | null): void => {
       hasEnded = true;
       clearTimeout(timer);
-      forget();
-      resolve(said);
+      unregister();
+      resolve(output);
     };
     const giveUp = (): void => {
       if (hasEnded) return;
@@ -126,7 +130,7 @@ function run(git: string, { cwd, env, withinMs }: RunOptions): Promise<Said | nu
       child.unref();
       end(null);
     };
-    const forget = registerForShutdown(async () => kill());
+    const unregister = registerForShutdown(async () => kill());
     // Output that arrived while this process was busy is handled before the time limit.
     const timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), withinMs);
     const status = collect(child.stdout, giveUp);
@@ -136,7 +140,7 @@ function run(git: string, { cwd, env, withinMs }: RunOptions): Promise<Said | nu
   });
 }
 
-/** Returns null if the system cannot start another process. */
+/** Starts the script. Returns null if the system cannot start another process. */
 function start(git: string, cwd: string, env: Environment): ChildProcess | null {
   try {
     return spawn('/bin/sh', ['-c', SCRIPT, git], {
@@ -151,7 +155,7 @@ function start(git: string, cwd: string, env: Environment): ChildProcess | null 
   }
 }
 
-/** Collects the output of a pipe. Returns a function that gives the output so far. */
+/** Collects the output of a pipe. Returns a function that returns the output that has been read. */
 function collect(pipe: NodeJS.ReadableStream | null, onTooMuch: () => void): () => string {
   const chunks: Buffer[] = [];
   let length = 0;

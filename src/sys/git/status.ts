@@ -1,6 +1,6 @@
 /** A path in the output of git status, with its two-letter code (git-status(1), "Short Format"). */
 export interface ChangedPath {
-  /** The code of the index and of the working tree: ` M`, `A `, `??`. */
+  /** One character for the index and one for the working tree: ` M`, `A `, `??`. */
   readonly code: string;
   /** The path from the top of the repository. */
   readonly path: string;

@@ -43,16 +43,16 @@ function parseIndex(data: Buffer): TrackedFiles | null {
     hasSubmodules ||= data.readUInt32BE(start + 24) === SUBMODULE;
     const isExtended = (data.readUInt16BE(start + 60) & EXTENDED_FLAG) !== 0;
     at += FIXED_BYTES + (isExtended ? 2 : 0);
-    let kept = '';
+    let sharedPrefix = '';
     if (version === 4) {
-      const dropped = offsetAt(data, at);
-      at = dropped.end;
-      kept = name.slice(0, name.length - dropped.value);
+      const removed = readOffset(data, at);
+      at = removed.end;
+      sharedPrefix = name.slice(0, name.length - removed.value);
     }
     const end = data.indexOf(0, at);
     if (end < 0) return null;
     // Each byte becomes one character, so that lengths of prefixes count bytes. The full name is decoded below.
-    name = kept + data.toString('latin1', at, end);
+    name = sharedPrefix + data.toString('latin1', at, end);
     names.push(Buffer.from(name, 'latin1').toString('utf8'));
     at = version === 4 ? end + 1 : start + Math.ceil((end + 1 - start) / 8) * 8;
   }
@@ -60,7 +60,7 @@ function parseIndex(data: Buffer): TrackedFiles | null {
 }
 
 /** Reads the variable-length number of version 4, which has the format of pack files. */
-function offsetAt(data: Buffer, start: number): { readonly value: number; readonly end: number } {
+function readOffset(data: Buffer, start: number): { readonly value: number; readonly end: number } {
   let at = start;
   let byte = data.readUInt8(at);
   let value = byte & 0x7f;
@@ -72,7 +72,7 @@ function offsetAt(data: Buffer, start: number): { readonly value: number; readon
   return { value, end: at + 1 };
 }
 
-/** Tells whether most of the entries are in another file. */
+/** Tells whether the index is split, so that most of the entries are in another file. */
 function hasSplitIndex(data: Buffer, start: number): boolean {
   let at = start;
   while (at + 8 <= data.length - 20) {

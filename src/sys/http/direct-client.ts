@@ -13,8 +13,8 @@ interface HttpModule {
 }
 
 /**
- * All idle connections are kept for as long as the server keeps them. By default the agent closes those over
- * 256, and a thousand tasks whose answers end together would have to connect again.
+ * All idle connections are kept for as long as the server keeps them. By default an agent keeps at most 256 idle
+ * connections and closes the rest, so that a thousand tasks whose answers end together would have to connect again.
  */
 const AGENT_OPTIONS = {
   keepAlive: true,
@@ -24,8 +24,8 @@ const AGENT_OPTIONS = {
 };
 
 /**
- * An HTTP client that keeps its connections open. It has no proxy, no redirects, no time limit and no limit on
- * sockets.
+ * An HTTP client that keeps its connections open. It uses no proxy, follows no redirects, and has no time limit and
+ * no limit on sockets.
  */
 export class DirectClient {
   private readonly agents = new Map<string, Agent>();
@@ -42,7 +42,7 @@ export class DirectClient {
   ): Promise<HttpResponse> {
     request.signal?.throwIfAborted();
     try {
-      return await this.send(moduleFor(url), url, request, observer);
+      return await this.send(loadHttpModule(url), url, request, observer);
     } catch (thrown) {
       if (request.signal?.aborted === true) throw request.signal.reason;
       throw createFetchError(thrown);
@@ -61,7 +61,7 @@ export class DirectClient {
       agent: this.agentFor(http, url),
       headers: size === undefined ? headers : { ...headers, 'content-length': size },
     });
-    if (signal !== undefined) endWith(sent, signal);
+    if (signal !== undefined) abortOnSignal(sent, signal);
     const answered = deferred<IncomingMessage>();
     sent.once('socket', (socket) => {
       const connected = () => observer?.connected?.();
@@ -72,12 +72,12 @@ export class DirectClient {
     const onClose = () => answered.reject(new Error('other side closed'));
     sent.once('close', onClose);
     sent.once('response', (message) => {
-      // Every request is closed at some time, and creating an error for each would be slow.
+      // Every request is eventually closed, and creating an error for each of them would be slow.
       sent.off('close', onClose);
       answered.resolve(message);
     });
     sent.on('error', answered.reject);
-    // ASCII is the same in both encodings, and Latin-1 needs no buffer of three times the size.
+    // ASCII text is the same in both encodings, and for UTF-8 Node would allocate a buffer of three times the size.
     if (typeof body === 'string') sent.end(body, size === body.length ? 'latin1' : 'utf8');
     else sent.end(body);
     return new DirectResponse(await answered.promise, this.bodies, observer);
@@ -93,12 +93,12 @@ export class DirectClient {
 }
 
 /**
- * Aborts a request with the signal. Node's own `signal` option does the same with a dozen listeners for each
- * request.
+ * Aborts a request when the signal aborts. Node's own `signal` option does the same, but with a dozen listeners for
+ * each request.
  */
-function endWith(sent: ClientRequest, signal: AbortSignal): void {
-  const forget = onAbort(signal, () => sent.destroy(abortError(signal.reason)));
-  sent.once('close', forget);
+function abortOnSignal(sent: ClientRequest, signal: AbortSignal): void {
+  const removeListener = onAbort(signal, () => sent.destroy(abortError(signal.reason)));
+  sent.once('close', removeListener);
 }
 
 function abortError(cause: unknown): Error {
@@ -109,10 +109,10 @@ function abortError(cause: unknown): Error {
 }
 
 /**
- * Returns Node's module for a protocol. An `import` would run every getter among the module's exports, one of
- * which loads all of `fetch`.
+ * Returns Node's module for a protocol. An `import` would run all getters of the module's exports, and one of them
+ * loads all of `fetch`.
  */
-function moduleFor({ protocol }: URL): HttpModule {
+function loadHttpModule({ protocol }: URL): HttpModule {
   return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
 }
 
@@ -127,8 +127,8 @@ class DirectResponse implements HttpResponse {
     this.status = message.statusCode ?? 0;
     this.statusText = message.statusMessage ?? '';
     this.ok = this.status >= 200 && this.status < 300;
-    this.headers = plainHeaders(message.rawHeaders);
-    this.body = new IncomingBody(decoded(message, this.headers), queue, observer);
+    this.headers = toHeaderMap(message.rawHeaders);
+    this.body = new IncomingBody(decodeBody(message, this.headers), queue, observer);
   }
 
   async text(): Promise<string> {
@@ -146,7 +146,7 @@ class DirectResponse implements HttpResponse {
 }
 
 /** Builds headers from a list of alternating names and values. */
-function plainHeaders(raw: readonly string[]): HeaderMap {
+function toHeaderMap(raw: readonly string[]): HeaderMap {
   const headers = new HeaderMap();
   for (let at = 0; at + 1 < raw.length; at += 2) headers.append(raw[at] ?? '', raw[at + 1] ?? '');
   return headers;
@@ -155,7 +155,7 @@ function plainHeaders(raw: readonly string[]): HeaderMap {
 type Zlib = typeof import('node:zlib');
 
 /** Decoders by content encoding. Requests never ask for compression, but some proxies compress anyway. */
-const UNPACK: Readonly<Record<string, (zlib: Zlib) => Duplex>> = {
+const DECODERS: Readonly<Record<string, (zlib: Zlib) => Duplex>> = {
   gzip: (zlib) => zlib.createGunzip(),
   'x-gzip': (zlib) => zlib.createGunzip(),
   deflate: (zlib) => zlib.createInflate(),
@@ -166,11 +166,11 @@ const UNPACK: Readonly<Record<string, (zlib: Zlib) => Duplex>> = {
  * Decodes the body. The encoding is read from `headers`, because Node builds the message's own headers anew for
  * each access.
  */
-function decoded(message: IncomingMessage, headers: HeaderMap): Readable {
+function decodeBody(message: IncomingMessage, headers: HeaderMap): Readable {
   const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
-  const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding] : undefined;
-  if (unpack === undefined) return message;
+  const createDecoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+  if (createDecoder === undefined) return message;
   // The pipeline passes the end and any error of the message on to the decoder, which is read.
   const { pipeline } = process.getBuiltinModule('node:stream');
-  return pipeline(message, unpack(process.getBuiltinModule('node:zlib')), () => {});
+  return pipeline(message, createDecoder(process.getBuiltinModule('node:zlib')), () => {});
 }

@@ -7,9 +7,9 @@ import type { HttpFetch, HttpResponse } from './http-types.ts';
 /**
  * Creates the HTTP client for model providers. It uses the proxies and certificates that the environment names
  * (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY` in both cases, `SSL_CERT_FILE`; `NODE_EXTRA_CA_CERTS`
- * is handled by Node). The global `fetch` is not used because it takes 30 ms to load, half of a start
- * (docs/decisions/0004). There is no time limit here: a slow local model may think for minutes before its first
- * byte, and callers have limits of their own.
+ * is handled by Node). The global `fetch` is not used because loading it takes 30 ms, half of the time of a start
+ * (docs/decisions/0004). The client has no time limit, because a slow local model may need minutes for its first
+ * byte. Callers have limits of their own.
  */
 export function createHttpFetch(env: Environment): HttpFetch {
   const direct = new DirectClient();
@@ -23,27 +23,27 @@ export function createHttpFetch(env: Environment): HttpFetch {
       trusted ??= trustCertificates(env.SSL_CERT_FILE);
       await trusted;
     }
-    const proxy = mayBeProxied ? await proxyOf(url, env) : null;
-    if (proxy === null) return withoutRedirect(await direct.fetch(url, request, observer));
+    const proxy = mayBeProxied ? await findProxy(url, env) : null;
+    if (proxy === null) return rejectRedirect(await direct.fetch(url, request, observer));
     proxied ??= import('./proxy-client.ts').then(({ createProxyClient }) => createProxyClient());
-    return withoutRedirect(await (await proxied)(url, proxy, { request, observer }));
+    return rejectRedirect(await (await proxied)(url, proxy, { request, observer }));
   };
 }
 
-async function proxyOf(url: URL, env: Environment): Promise<URL | null> {
+async function findProxy(url: URL, env: Environment): Promise<URL | null> {
   const { selectProxy, readProxySettings } = await import('./proxy-settings.ts');
   const settings = readProxySettings(env);
   return settings === null ? null : selectProxy(url, settings);
 }
 
-function withoutRedirect(response: HttpResponse): HttpResponse {
+function rejectRedirect(response: HttpResponse): HttpResponse {
   const target = response.headers.get('location');
   if (response.status < 300 || response.status >= 400 || target === null) return response;
   void response.body?.cancel();
   throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') });
 }
 
-const MOST_CERTIFICATE_BYTES = 16 * 1024 * 1024;
+const MAX_CERTIFICATE_BYTES = 16 * 1024 * 1024;
 
 /** Adds the certificates of a PEM file to those that this process trusts. */
 async function trustCertificates(file: string): Promise<void> {
@@ -53,7 +53,7 @@ async function trustCertificates(file: string): Promise<void> {
   ]);
   let pem: string;
   try {
-    const bytes = await readNamedFile(file, { maxBytes: MOST_CERTIFICATE_BYTES });
+    const bytes = await readNamedFile(file, { maxBytes: MAX_CERTIFICATE_BYTES });
     pem = bytes.toString('latin1');
   } catch (thrown) {
     throw new UsageError(`SSL_CERT_FILE cannot be read: ${errorMessage(thrown)}`, {

@@ -36,8 +36,8 @@ export interface HttpResponse {
 }
 
 /**
- * Sends an HTTP request. Rejects like `fetch`; a wrong proxy or CA file is a UsageError. Redirects are errors,
- * because they would send a key to another server.
+ * Sends an HTTP request. Rejects like `fetch`, or with a UsageError for a wrong proxy or CA file. A redirect is an
+ * error, because following it would send an API key to another server.
  */
 export type HttpFetch = (
   url: string | URL,

@@ -2,7 +2,7 @@ import type { ReadableStreamDefaultReader } from 'node:stream/web';
 import { Dispatcher, fetch, ProxyAgent, type Response } from 'undici';
 import type { HttpRequest, HttpResponse, ResponseBody, TrafficObserver } from './http-types.ts';
 
-/** There is no time limit here, and idle connections outlive a usual tool call. */
+/** Responses have no time limit, and idle connections stay open for longer than a usual tool call takes. */
 const AGENT_OPTIONS = {
   headersTimeout: 0,
   bodyTimeout: 0,
@@ -52,21 +52,22 @@ function httpResponse(response: Response): HttpResponse {
 }
 
 /**
- * The reader is created with the first piece. Until then the response can still be read with `text` or `json`.
+ * Wraps the stream of a body. The reader is created at the first call, so that the response can also be read with
+ * `text` or `json` instead.
  */
 function responseBody(stream: NonNullable<Response['body']>): ResponseBody {
   let reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
-  const taken = () => (reader ??= stream.getReader());
+  const getReader = () => (reader ??= stream.getReader());
   return {
     read: async () => {
-      const { done, value } = await taken().read();
+      const { done, value } = await getReader().read();
       return done ? null : value;
     },
-    cancel: () => taken().cancel(),
+    cancel: () => getReader().cancel(),
   };
 }
 
-/** Notifies the observer of the traffic and passes it on. */
+/** A dispatcher that passes requests on and notifies the observer of their traffic. */
 class ObservedDispatcher extends Dispatcher {
   private readonly agent: Dispatcher;
   private readonly observer: TrafficObserver;

@@ -21,13 +21,13 @@ const HTTPS_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY']
  * proxies.
  */
 export function readProxySettings(env: Environment): ProxySettings | null {
-  const http = proxyIn(HTTP_VARIABLES, env);
-  const https = proxyIn(HTTPS_VARIABLES, env);
+  const http = readProxy(HTTP_VARIABLES, env);
+  const https = readProxy(HTTPS_VARIABLES, env);
   if (http === null && https === null) return null;
   return { http, https, none: env['no_proxy'] || env['NO_PROXY'] || '' };
 }
 
-function proxyIn(variables: readonly string[], env: Environment): URL | null {
+function readProxy(variables: readonly string[], env: Environment): URL | null {
   for (const variable of variables) {
     const text = withoutQuotes(env[variable]?.trim() ?? '');
     if (text !== '') return parseProxy(text, variable);
@@ -55,7 +55,7 @@ function parseProxy(text: string, variable: string): URL {
   }
   if (!isDecodable(url.username) || !isDecodable(url.password)) {
     throw new UsageError(
-      `${variable} holds a "%" in its user name or password that begins no escape: write it as %25`,
+      `${variable} contains a "%" in its user name or password that does not begin an escape: write it as %25`,
     );
   }
   return url;
@@ -88,15 +88,15 @@ function isLoopback({ hostname }: URL): boolean {
  * ports.
  */
 export function isExemptFromProxy(url: URL, none: string): boolean {
-  const host = bare(url.hostname);
+  const host = normalizeHostname(url.hostname);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return none
     .toLowerCase()
     .split(/[\s,;]+/)
-    .some((entry) => entry !== '' && names(entry, host, port));
+    .some((entry) => entry !== '' && matchesEntry(entry, host, port));
 }
 
-function names(given: string, host: string, port: string): boolean {
+function matchesEntry(given: string, host: string, port: string): boolean {
   if (given === '*') return true;
   const entry = given.replace(/^[a-z]+:\/\//, '').replace(/\/$/, '');
   const network = /^\[?([\da-f.:]+)\]?\/(\d{1,3})$/.exec(entry);
@@ -104,7 +104,7 @@ function names(given: string, host: string, port: string): boolean {
   const [, name = entry, ofPort] =
     isIP(entry) === 6 ? [] : (/^(.+?)(?::(\d+))?$/.exec(entry) ?? []);
   if (ofPort !== undefined && ofPort !== port) return false;
-  const wanted = bare(name.replace(/^\*?\./, ''));
+  const wanted = normalizeHostname(name.replace(/^\*?\./, ''));
   return host === wanted || (isIP(host) === 0 && host.endsWith(`.${wanted}`));
 }
 
@@ -118,6 +118,6 @@ function isInNetwork(host: string, address: string, bits: number): boolean {
 }
 
 /** Removes the brackets of an IPv6 address and the dot at the end of a host name. */
-function bare(host: string): string {
+function normalizeHostname(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }

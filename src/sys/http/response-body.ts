@@ -3,12 +3,13 @@ import type { LoopQueue } from '../../base/loop-queue.ts';
 import type { ResponseBody, TrafficObserver } from './http-types.ts';
 
 /**
- * The number of pieces of one body, and their bytes, that may wait for their turn before the body is paused.
+ * The maximum number of pieces of one body, and of their bytes, that may wait in the queue. Beyond it the body is
+ * paused.
  */
-const MOST_WAITING = 16;
-const MOST_WAITING_BYTES = 16_384;
-/** The number of joined pieces that may wait for their reader before the body is paused. */
-const MOST_UNREAD = 16;
+const MAX_WAITING = 16;
+const MAX_WAITING_BYTES = 16_384;
+/** The maximum number of joined pieces that the reader has not taken. Beyond it the body is paused. */
+const MAX_UNREAD = 16;
 
 /** Creates an error like the one that `fetch` rejects with. */
 export function createFetchError(cause: unknown): Error {
@@ -18,10 +19,10 @@ export function createFetchError(cause: unknown): Error {
 type End = { readonly failed: false } | { readonly failed: true; readonly error: Error };
 
 /**
- * The body of an incoming message. Bodies take turns in the queue, so that no body holds up the others. Pieces
- * that arrive before the body's turn are joined into one, because each piece has a cost in every reader. Pieces
- * that arrived before an error are delivered before it. Node's web streams are not used: they take several
- * promises for each piece, and 30 ms to load.
+ * The body of an incoming message. Bodies take turns in the queue, so that no body delays the others. Pieces that
+ * arrive before the body's turn are joined into one, because every reader does some work for each piece. Pieces that
+ * arrived before an error are delivered before the error. Node's web streams are not used: they need several promises
+ * for each piece, and take 30 ms to load.
  */
 export class IncomingBody implements ResponseBody {
   private readonly message: Readable;
@@ -38,13 +39,13 @@ export class IncomingBody implements ResponseBody {
     message.on('data', (chunk: Buffer) => {
       observer?.bytes?.(chunk);
       this.waitingBytes += chunk.length;
-      if (this.waiting.push(chunk) === 1) queue.add(() => this.give());
+      if (this.waiting.push(chunk) === 1) queue.add(() => this.deliver());
       if (this.isFull) message.pause();
     });
     const onClose = () => this.finish(() => this.fail(new Error('other side closed')));
     message.once('close', onClose);
     message.once('end', () => {
-      // Every message is closed at some time, and creating an error for each would be slow.
+      // Every message is eventually closed, and creating an error for each of them would be slow.
       message.off('close', onClose);
       this.finish(() => this.settle({ failed: false }));
     });
@@ -55,14 +56,14 @@ export class IncomingBody implements ResponseBody {
   read(): Promise<Uint8Array | null> {
     const piece = this.unread.shift();
     if (piece !== undefined) {
-      this.flow();
+      this.resumeIfNotFull();
       return Promise.resolve(piece);
     }
     if (this.end !== null) {
       return this.end.failed ? Promise.reject(this.end.error) : Promise.resolve(null);
     }
     this.reader ??= Promise.withResolvers();
-    this.flow();
+    this.resumeIfNotFull();
     return this.reader.promise;
   }
 
@@ -73,14 +74,14 @@ export class IncomingBody implements ResponseBody {
   }
 
   private get isFull(): boolean {
-    return this.waiting.length >= MOST_WAITING || this.waitingBytes >= MOST_WAITING_BYTES;
+    return this.waiting.length >= MAX_WAITING || this.waitingBytes >= MAX_WAITING_BYTES;
   }
 
-  private flow(): void {
-    if (!this.isFull && this.unread.length < MOST_UNREAD) this.message.resume();
+  private resumeIfNotFull(): void {
+    if (!this.isFull && this.unread.length < MAX_UNREAD) this.message.resume();
   }
 
-  private give(): void {
+  private deliver(): void {
     const pieces = this.waiting.splice(0);
     this.waitingBytes = 0;
     const [only] = pieces;
@@ -90,7 +91,7 @@ export class IncomingBody implements ResponseBody {
     this.reader = null;
     if (reader === null) this.unread.push(piece);
     else reader.resolve(piece);
-    if (this.unread.length >= MOST_UNREAD) this.message.pause();
+    if (this.unread.length >= MAX_UNREAD) this.message.pause();
     else if (this.message.isPaused()) this.message.resume();
   }
 
@@ -103,7 +104,7 @@ export class IncomingBody implements ResponseBody {
     if (this.end === null) this.settle({ failed: true, error: createFetchError(cause) });
   }
 
-  /** Only the first end counts. */
+  /** Ends the body. Only the first call has an effect. */
   private settle(end: End): void {
     if (this.end !== null) return;
     this.end = end;

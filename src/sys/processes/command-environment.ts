@@ -9,8 +9,8 @@ export const TASK_VARIABLE = 'MUSTER_TASK';
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /**
- * Variables that make shells, loaders, git and rg run programs or read settings that the command line does not
- * name. The proof that a command is harmless relies on their absence. The author of a commit is harmless.
+ * Variables that make shells, loaders, git and rg run programs or read settings that the command line does not name.
+ * The proof that a command is harmless relies on their absence. Variables for the author of a commit are harmless.
  */
 const STEERING =
   /^(?:BASH_.*|ENV|SHELLOPTS|BASHOPTS|PS4|IFS|CDPATH|GLOBIGNORE|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|GIT_(?!(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)$).*|RIPGREP_CONFIG_PATH|LESSOPEN|LESSCLOSE|PAGER|MUSTER_.*)$/;
@@ -18,12 +18,12 @@ const STEERING =
 const NAME = /^[A-Za-z_]\w*$/;
 
 /**
- * Variables that a task must not set for its commands: they name programs, code and settings that shells,
- * loaders, runtimes, package managers and clients run or read, or Muster itself sets them. The list cannot be
- * complete. Setting any other variable therefore still counts as an effect, and a command that was proved
- * harmless runs without the task's variables.
+ * Variables that a task must not set for its commands: Muster itself sets them, or they name programs, code and
+ * settings that shells, loaders, runtimes, package managers and clients run or read. The list cannot be complete.
+ * Setting any other variable therefore still counts as an effect, and a command that was proved harmless runs without
+ * the task's variables.
  */
-const OF_THE_USER: readonly RegExp[] = [
+const RESERVED_VARIABLES: readonly RegExp[] = [
   // The shell, and the directories in which programs look for files.
   /^(?:_.*|PATH|HOME|SHELL|USER|LOGNAME|TERM|TERMCAP|TERMINFO.*|TMP|TEMP|TMPDIR|PWD|OLDPWD|SHLVL|PS[0-9]|PROMPT_.*|HIST.*|INPUTRC|FIGNORE|FPATH|EXECIGNORE|POSIXLY_CORRECT|TIMEFORMAT|XDG_.*|ZDOTDIR)$/,
   // Loaders and the C library.
@@ -48,7 +48,7 @@ export function isVariableName(name: string): boolean {
 /** Tells whether a task may set this variable for its own commands. The case of the name does not matter. */
 export function isSettableByTask(name: string): boolean {
   const upper = name.toUpperCase();
-  return isPassableToCommands(upper) && !OF_THE_USER.some((names) => names.test(upper));
+  return isPassableToCommands(upper) && !RESERVED_VARIABLES.some((names) => names.test(upper));
 }
 
 /** Tells whether a user may pass this variable on to commands (`sandbox.env`). */
@@ -70,10 +70,10 @@ export interface CommandVariables {
 }
 
 /**
- * Builds the environment of a command: the variables that a program needs to work without a person, the ones
- * that the user lists, and nothing else that could be a secret. Relative entries are removed from `PATH`, so
- * that a file in the workspace cannot take the place of a program. `TASK_VARIABLE` lets a later run find
- * processes that this one left behind.
+ * Builds the environment of a command: the variables that a program needs to work without a person, the variables
+ * that the user lists, and nothing else that could be a secret. Relative entries are removed from `PATH`, so that a
+ * file in the workspace cannot be run in place of a program. `TASK_VARIABLE` lets a later run find processes that
+ * this run left behind.
  */
 export function buildCommandEnvironment(
   own: Environment,

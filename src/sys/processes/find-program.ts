@@ -7,7 +7,7 @@ import { isInside } from '../files/paths.ts';
  */
 const SYSTEM_DIRECTORIES = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
 
-/** Finds the path of a program outside the directories in `untrusted`, to which commands can write. */
+/** Finds the path of a program outside the `untrusted` directories, which are those that commands can write to. */
 export function findTrustedProgram(
   name: string,
   path: string,
@@ -20,7 +20,7 @@ export function findTrustedProgram(
     );
 }
 
-/** Returns the real path of the directory in PATH that holds a program; undefined if there is none. */
+/** Returns the real path of the first directory in PATH that contains a program; undefined if there is none. */
 export function findProgramDirectory(name: string, path: string): string | undefined {
   return path.split(delimiter).flatMap((directory) => {
     return isExecutable(join(directory, name)) ? [realpathSync(directory)] : [];
@@ -32,7 +32,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // It is missing or this user may not run it, so the search continues, as in a shell.
+    // The program is missing or this user may not run it, so the search continues, as in a shell.
     return false;
   }
 }

@@ -1,8 +1,8 @@
 import { readTextIfPresent } from '../files/path-lookup.ts';
 
 /**
- * Returns how many files this process may have open (`ulimit -n`); null if that is not known. Only Linux tells, but the
- * usual limit of other systems is far above what Muster needs.
+ * Returns the maximum number of files that this process may have open (`ulimit -n`); null if the limit is not known.
+ * It is known only on Linux, but on other systems the usual limit is far above what Muster needs.
  */
 export function readOpenFileLimit(): number | null {
   const limits = readTextIfPresent('/proc/self/limits') ?? '';

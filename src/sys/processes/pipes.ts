@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
 import { stdioWithoutInherited } from './inherited-descriptors.ts';
 
-/** The number of pipes that one helper makes. Each unused pipe takes one descriptor of this process. */
-const BATCH = 8;
-/** If fewer pipes than this are left, more are made in advance, so that no command has to wait for one. */
-const LOW = 2;
+/** The number of pipes that one helper creates. Each unused pipe takes one descriptor of this process. */
+const PIPES_PER_HELPER = 8;
+/** If fewer unused pipes than this are left, more are created in advance, so that no command has to wait for a pipe. */
+const MIN_UNUSED_PIPES = 2;
 /** The descriptors of the pipes in the helper. */
-const DESCRIPTORS = Array.from({ length: BATCH }, (_, index) => index + 3);
+const DESCRIPTORS = Array.from({ length: PIPES_PER_HELPER }, (_, index) => index + 3);
 /**
- * Bash creates a pipe for each process substitution. The helper holds their read ends until this process has
- * opened them, and ends when its stdin closes, which also happens if this process is killed.
+ * The script of the helper. Bash creates a pipe for each process substitution. The helper keeps the read ends open
+ * until this process has opened them. The helper ends when its stdin closes, so also if this process is killed.
  */
 const HELPER = [
   ...DESCRIPTORS.map((descriptor) => `exec ${descriptor}< <(:)`),
@@ -19,8 +19,8 @@ const HELPER = [
 ].join('\n');
 
 /**
- * A kernel pipe that nothing has been written to. Node's own "pipes" are socket pairs. A socket cannot be
- * opened by a name, so `echo x > /dev/stderr` fails in a command whose output goes to one.
+ * A kernel pipe. Node's own "pipes" are socket pairs, and a socket cannot be opened by name, so
+ * `echo x > /dev/stderr` would fail in a command whose output goes to a socket.
  */
 export class Pipe {
   /** A descriptor of this process that no child inherits. The caller closes it. */
@@ -30,7 +30,7 @@ export class Pipe {
     this.readEnd = readEnd;
   }
 
-  /** Opens a descriptor for a child to write to. No child inherits it unless it is named in `stdio`. */
+  /** Opens a descriptor for a child to write to. A child inherits it only if `stdio` names it. */
   openWriteEnd(): number {
     return openSync(`/proc/self/fd/${this.readEnd}`, constants.O_WRONLY);
   }
@@ -40,24 +40,24 @@ export class Pipe {
   }
 }
 
-const waiting: Pipe[] = [];
-let making: Promise<void> | undefined;
+const unusedPipes: Pipe[] = [];
+let pendingBatch: Promise<void> | undefined;
 
-/** Returns an unused pipe; null if none is available: not on Linux, or without /proc or bash. */
+/** Returns an unused pipe; null if no pipe can be created, for example on other systems than Linux or without bash. */
 export async function takePipe(): Promise<Pipe | null> {
   if (process.platform !== 'linux') return null;
-  if (waiting.length === 0) await makePipes();
-  const pipe = waiting.shift() ?? null;
-  if (pipe !== null && waiting.length < LOW) void makePipes();
+  if (unusedPipes.length === 0) await createPipes();
+  const pipe = unusedPipes.shift() ?? null;
+  if (pipe !== null && unusedPipes.length < MIN_UNUSED_PIPES) void createPipes();
   return pipe;
 }
 
-function makePipes(): Promise<void> {
-  making ??= makeBatch().finally(() => (making = undefined));
-  return making;
+function createPipes(): Promise<void> {
+  pendingBatch ??= createBatch().finally(() => (pendingBatch = undefined));
+  return pendingBatch;
 }
 
-async function makeBatch(): Promise<void> {
+async function createBatch(): Promise<void> {
   let helper: ChildProcess | undefined;
   try {
     helper = spawn('/bin/bash', ['--noprofile', '--norc', '-c', HELPER], {
@@ -76,10 +76,10 @@ async function makeBatch(): Promise<void> {
     ]);
     if (!isReady) return;
     for (const descriptor of DESCRIPTORS) {
-      waiting.push(new Pipe(openReadEnd(`/proc/${helper.pid}/fd/${descriptor}`)));
+      unusedPipes.push(new Pipe(openReadEnd(`/proc/${helper.pid}/fd/${descriptor}`)));
     }
   } catch {
-    // No descriptor is free, or there is no /proc. The caller works without a pipe, and the next one tries again.
+    // No descriptor is free, or there is no /proc. The caller works without a pipe, and the next call tries again.
   } finally {
     helper?.stdin?.destroy();
     helper?.stdout?.destroy();
@@ -87,8 +87,7 @@ async function makeBatch(): Promise<void> {
 }
 
 /**
- * Opens the read end without blocking. Nobody has written to the pipe yet, and a read must never block the
- * process.
+ * Opens the read end without blocking. Otherwise reading would block this process, because the pipe is still empty.
  */
 function openReadEnd(path: string): number {
   return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

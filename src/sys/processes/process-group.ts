@@ -11,26 +11,27 @@ import type { Pipe } from './pipes.ts';
 import { findProcesses, readStartTime, type ProcessQuery } from './process-table.ts';
 import { answerStartCheck } from './start-check.ts';
 
-/** Time between TERM and KILL. */
-const END_GRACE_MS = 1800;
-/** The same time if everything has to end within 2 s. */
-const END_ALL_GRACE_MS = 1500;
-/** The same time for processes that a dead owner left: a resume has 3 s for it, including its own start. */
+/** The default time between TERM and KILL. */
+const GRACE_MS = 1800;
+/** The time between TERM and KILL at the end of this process, when everything has to end within 2 s. */
+const SHUTDOWN_GRACE_MS = 1500;
+/** The time between TERM and KILL for processes of a dead owner. A resume has 3 s in total, including its own start. */
 const LEFTOVER_GRACE_MS = 1000;
 const POLL_MS = 40;
-/** A fork bomb is killed in rounds: processes that start during one round die in the next. */
+/** The maximum number of KILL rounds. Processes that start during one round (a fork bomb) are killed in the next. */
 const KILL_ROUNDS = 50;
-/** The variable by which a process that left its group is found. */
+/** The environment variable by which a process that left its group is found. */
 const MARK_VARIABLE = 'MUSTER_PROCESS';
 
 /** Options for starting a process group. */
 export interface SpawnGroupOptions {
   readonly cwd: string;
-  /** The full environment. The mark is added to it. */
+  /** The full environment, to which `MUSTER_PROCESS` is added. */
   readonly env: Environment;
   /**
-   * True if the leader stays outside, waits for the end of the processes that it started, and takes them along
-   * when it ends itself (a sandbox's monitor). TERM is then sent to the processes inside. Default: false.
+   * True if the leader is the monitor of a sandbox: it stays outside the sandbox, waits for the processes in the
+   * sandbox, and ends them when it ends itself. TERM is then sent to the processes in the sandbox instead of the
+   * leader. Default: false.
    */
   readonly monitored?: boolean;
   /**
@@ -39,64 +40,64 @@ export interface SpawnGroupOptions {
    */
   readonly startCheck?: boolean;
   /**
-   * The pipe for stdout, which the program can open by name (`/dev/stdout`). It is closed in any case. Default:
-   * a socket, which cannot be opened by name.
+   * The pipe for stdout. The program can open it by name (`/dev/stdout`). The pipe is always closed, also after an
+   * error. Default: a socket, which cannot be opened by name.
    */
   readonly output?: Pipe | null;
 }
 
 interface ProcessExit {
-  /** Null if a signal ended it. */
+  /** The exit code; null if a signal ended the process. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
 /**
- * A process that leads its own group and session, with the processes that it started. stdin is closed, and the
- * process inherits none of the other descriptors of this process.
+ * A process that leads its own group and session, together with the processes that it started. Its stdin is closed,
+ * and it inherits no other descriptors.
  */
 export interface ProcessGroup {
-  /** The pid of the leader; undefined if it could not start. */
+  /** The pid of the leader; undefined if the leader could not start. */
   readonly pid: number | undefined;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the process runs. Rejects if it could not start. */
+  /** Resolves when the leader has started. Rejects if the leader could not start. */
   readonly started: Promise<void>;
   /**
-   * Resolves when the leader has ended; processes that it started may still run. Rejects if it could not start.
+   * Resolves when the leader has ended; processes that it started may still run. Rejects if the leader could not start.
    */
   readonly exited: Promise<ProcessExit>;
-  /** Returns the pids of all living processes of the group; undefined if that cannot be known. */
+  /** Returns the pids of all running processes of the group; undefined if they cannot be determined. */
   members(): readonly number[] | undefined;
   /**
-   * Ends the group with TERM, and after `graceMs` with KILL. Resolves to whether KILL was needed, when no
-   * process is left. May be called at any time and more than once.
+   * Ends the group with TERM, and after `graceMs` milliseconds with KILL. Resolves when no process is left, to true if
+   * KILL was needed. May be called at any time and more than once.
    */
   end(options?: { readonly graceMs?: number }): Promise<boolean>;
 }
 
-/** The processes to end. */
+/** A query for the processes to end. */
 interface EndQuery extends ProcessQuery {
-  /** A process that ends by itself after the others, and is never sent TERM. */
+  /** The pid of a monitor, which ends by itself after the processes in its sandbox and does not get TERM. */
   readonly monitor?: number;
 }
 
 type End = (graceMs: number) => Promise<unknown>;
 
-const living = new Set<End>();
+const shutdownFunctions = new Set<End>();
 
 /**
- * Registers a function that `killAllProcesses` calls, for a process that was not started with
- * `spawnProcessGroup`. Returns the function that removes it.
+ * Registers a function that `killAllProcesses` calls, for a process that was not started with `spawnProcessGroup`.
+ * Returns a function that removes the registration.
  */
 export function registerForShutdown(end: End): () => void {
-  living.add(end);
-  return () => living.delete(end);
+  shutdownFunctions.add(end);
+  return () => shutdownFunctions.delete(end);
 }
 
 /**
- * Starts a program as the leader of its own group, so that it can be ended together with the processes that it
- * starts.
+ * Starts a program as the leader of a new process group, so that the program can be ended together with the processes
+ * that it starts.
  */
 export function spawnProcessGroup(
   file: string,
@@ -109,12 +110,12 @@ export function spawnProcessGroup(
       cwd: options.cwd,
       env: { ...options.env, [MARK_VARIABLE]: mark },
       detached: true,
-      stdio: ['ignore', output, 'pipe', ...furtherDescriptors(options)],
+      stdio: ['ignore', output, 'pipe', ...buildExtraStdio(options)],
     }),
   );
-  const asking = options.startCheck === true ? child.stdio[3] : undefined;
-  if (asking instanceof Duplex) answerStartCheck(asking);
-  const exited = exitOf(child);
+  const checkSocket = options.startCheck === true ? child.stdio[3] : undefined;
+  if (checkSocket instanceof Duplex) answerStartCheck(checkSocket);
+  const exited = watchExit(child);
   const since = child.pid === undefined ? undefined : readStartTime(child.pid);
   const query: EndQuery = {
     marks: new Set([`${MARK_VARIABLE}=${mark}`]),
@@ -127,19 +128,19 @@ export function spawnProcessGroup(
     // If no descriptor is free, the child has failed and has no pipes.
     stdout: stdout ?? Readable.from([]),
     stderr: child.stderr ?? Readable.from([]),
-    started: startOf(child),
+    started: watchStart(child),
     exited,
     members: () => findProcesses(query),
-    end: async ({ graceMs = END_GRACE_MS } = {}) => {
+    end: async ({ graceMs = GRACE_MS } = {}) => {
       if (child.pid === undefined) return false;
       const forced = await endProcesses(query, graceMs);
       await exited.catch(ignoreStartFailure);
-      forget();
+      unregister();
       return forced;
     },
   };
-  const forget = registerForShutdown((graceMs) => group.end({ graceMs }));
-  exited.catch(forget);
+  const unregister = registerForShutdown((graceMs) => group.end({ graceMs }));
+  exited.catch(unregister);
   return group;
 }
 
@@ -148,12 +149,14 @@ interface ChildWithOutput {
   readonly stdout: Readable | null;
 }
 
-/** Starts a child whose stdout is the pipe, or a socket if there is no pipe or it cannot be opened. */
+/**
+ * Starts a child whose stdout is the pipe. If there is no pipe or the pipe cannot be opened, its stdout is a socket.
+ */
 function spawnWithOutput(
   pipe: Pipe | null,
   start: (output: 'pipe' | number) => ChildProcess,
 ): ChildWithOutput {
-  const writeEnd = pipe === null ? null : openedWriteEnd(pipe);
+  const writeEnd = pipe === null ? null : tryOpenWriteEnd(pipe);
   if (pipe === null || writeEnd === null) {
     pipe?.close();
     const child = start('pipe');
@@ -161,7 +164,7 @@ function spawnWithOutput(
   }
   try {
     const child = start(writeEnd);
-    // Reading begins when the child has the other end, so that the pipe always has a writer.
+    // Reading begins after the child has the write end. A pipe without a writer would seem to have ended.
     return { child, stdout: new Socket({ fd: pipe.readEnd, readable: true, writable: false }) };
   } catch (thrown) {
     pipe.close();
@@ -171,17 +174,17 @@ function spawnWithOutput(
   }
 }
 
-function openedWriteEnd(pipe: Pipe): number | null {
+function tryOpenWriteEnd(pipe: Pipe): number | null {
   try {
     return pipe.openWriteEnd();
   } catch {
-    // No descriptor is free, or the process runs as another user by now. A socket is nearly as good.
+    // No descriptor is free, or the process has changed its user. The child then gets a socket, which is nearly as good.
     return null;
   }
 }
 
-/** Returns the entries of `stdio` from 3 on. */
-function furtherDescriptors({
+/** Returns the entries of `stdio` from descriptor 3 on. */
+function buildExtraStdio({
   startCheck,
 }: SpawnGroupOptions): readonly ('pipe' | 'ignore' | number)[] {
   const inherited = stdioWithoutInherited();
@@ -189,17 +192,16 @@ function furtherDescriptors({
 }
 
 /**
- * Ends everything that this process started and that still runs, within 2 s: for a signal handler, before exit.
- * With `graceMs` 0, KILL has been sent to all processes when this function returns, before its promise
- * resolves.
+ * Ends all running processes that this process started, within 2 s. Signal handlers call it before the exit. With
+ * `graceMs` 0, KILL is sent to all processes before this function returns its promise.
  */
-export async function killAllProcesses({ graceMs = END_ALL_GRACE_MS } = {}): Promise<void> {
-  await Promise.all([...living].map((end) => end(graceMs)));
+export async function killAllProcesses({ graceMs = SHUTDOWN_GRACE_MS } = {}): Promise<void> {
+  await Promise.all([...shutdownFunctions].map((end) => end(graceMs)));
 }
 
 /**
- * Ends every process of this user that has one of these values in the variable: processes that a killed run
- * left behind. Returns at once if there is none. Resolves to whether KILL was needed.
+ * Ends every process of this user whose environment variable `name` has one of the values: processes that a killed run
+ * left behind. Resolves to true if KILL was needed. If there is no such process, resolves to false at once.
  */
 export async function endMarkedProcesses(name: string, values: Iterable<string>): Promise<boolean> {
   const marks = new Set([...values].map((value) => `${name}=${value}`));
@@ -209,13 +211,13 @@ export async function endMarkedProcesses(name: string, values: Iterable<string>)
 
 async function endProcesses(query: EndQuery, graceMs: number): Promise<boolean> {
   const { monitor } = query;
-  const told = new Set<number>();
+  const signalled = new Set<number>();
   if (monitor === undefined) signalAll(query, 'SIGTERM');
   // The clock limits the wait, not the number of polls, because each poll takes time on a busy machine.
   const giveUpAt = performance.now() + graceMs;
   while (performance.now() < giveUpAt) {
     if (!isAlive(query)) return false;
-    if (monitor !== undefined) askInside(monitor, query, told);
+    if (monitor !== undefined) terminateInside(monitor, query, signalled);
     await sleep(POLL_MS);
   }
   for (let round = 0; round < KILL_ROUNDS && isAlive(query); round += 1) {
@@ -232,31 +234,32 @@ function isAlive(query: ProcessQuery): boolean {
 }
 
 /**
- * Sends TERM to processes inside that have not got it yet. More of them appear while a sandbox is being set up,
- * whose first process ignores signals. A monitor that has not started anything yet gets the signal itself.
+ * Sends TERM to the processes in a sandbox that have not received it. It is called repeatedly, because processes may
+ * appear while the sandbox is being set up, and the first process of a sandbox ignores signals. A monitor that has
+ * not started any process gets the signal itself.
  */
-function askInside(monitor: number, query: EndQuery, told: Set<number>): void {
-  const inside = othersThan(monitor, query);
+function terminateInside(monitor: number, query: EndQuery, signalled: Set<number>): void {
+  const inside = listOthers(monitor, query);
   for (const pid of inside.length === 0 ? [monitor] : inside) {
-    if (!told.has(pid)) sendSignal(pid, 'SIGTERM');
-    told.add(pid);
+    if (!signalled.has(pid)) sendSignal(pid, 'SIGTERM');
+    signalled.add(pid);
   }
 }
 
-function othersThan(monitor: number, query: ProcessQuery): readonly number[] {
+function listOthers(monitor: number, query: ProcessQuery): readonly number[] {
   return (findProcesses(query) ?? []).filter((pid) => pid !== monitor);
 }
 
 function signalAll(query: ProcessQuery, signal: NodeJS.Signals): void {
-  // The list is made before the first signal, because children of a dead parent could no longer be found.
+  // The processes are listed before the first signal, because the children of a dead parent could no longer be found.
   const found = findProcesses(query) ?? [];
   if (query.group !== undefined) sendSignal(-query.group, signal);
   for (const pid of found) sendSignal(pid, signal);
 }
 
 /**
- * Sends a signal to a process, or to a process group if the number is negative. Returns false if it no longer exists
- * or belongs to another user.
+ * Sends a signal to a process, or to a process group if `pid` is negative. Returns false if the process no longer
+ * exists or belongs to another user.
  */
 export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
@@ -268,7 +271,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-function startOf(child: ChildProcess): Promise<void> {
+function watchStart(child: ChildProcess): Promise<void> {
   const started = new Promise<void>((resolve, reject) => {
     child.once('error', reject);
     child.once('spawn', resolve);
@@ -277,15 +280,15 @@ function startOf(child: ChildProcess): Promise<void> {
   return started;
 }
 
-function exitOf(child: ChildProcess): Promise<ProcessExit> {
+function watchExit(child: ChildProcess): Promise<ProcessExit> {
   const exited = new Promise<ProcessExit>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
-  // Whoever awaits the promise gets the error. If nobody does, it must not end the program.
+  // A caller that awaits the promise gets the error. If there is no such caller, the error must not end the program.
   exited.catch(ignoreStartFailure);
   return exited;
 }
 
-/** A process that never started leaves nothing to end. */
+/** Handles the rejection of a process that could not start. There is nothing to do, because no process exists. */
 function ignoreStartFailure(): void {}

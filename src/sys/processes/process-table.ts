@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 
-/** Selects the members of a process group and the processes that have a mark in their environment. */
+/** Selects the members of a process group, and the processes with a certain variable (a mark) in their environment. */
 export interface ProcessQuery {
   readonly group?: number;
   /** `NAME=value` entries of the environment with which a process was started. One match is enough. */
@@ -13,9 +13,10 @@ export interface ProcessQuery {
 }
 
 /**
- * Returns the pids of the living processes (not zombies) that belong to the group, descend from its leader or
- * have a mark. A process that left the group with setsid keeps its mark. One that also cleared its environment
- * is found as long as its chain of parents is unbroken. Linux only: undefined without /proc.
+ * Returns the pids of the running processes (not zombies) that belong to the group, descend from its leader or have a
+ * mark. A process that left the group with setsid still has its mark. A process that also cleared its environment is
+ * found as long as all its ancestors up to the leader run. Returns undefined without /proc, so on other systems than
+ * Linux.
  */
 export function findProcesses(query: ProcessQuery): readonly number[] | undefined {
   const pids = listPids();
@@ -23,8 +24,8 @@ export function findProcesses(query: ProcessQuery): readonly number[] | undefine
   const rows = pids.map(readRow).filter((row) => row !== undefined);
   const found = new Set<number>();
   for (const row of rows) {
-    const mayCarry = query.since === undefined || row.startTime >= query.since;
-    if (row.group === query.group || (mayCarry && carries(row.pid, query.marks)))
+    const mayHaveMark = query.since === undefined || row.startTime >= query.since;
+    if (row.group === query.group || (mayHaveMark && hasMark(row.pid, query.marks)))
       found.add(row.pid);
   }
   if (query.group !== undefined) addDescendants(query.group, rows, found);
@@ -33,7 +34,7 @@ export function findProcesses(query: ProcessQuery): readonly number[] | undefine
   return [...found].filter((pid) => !dead.has(pid));
 }
 
-/** A running process as shown to people. */
+/** The description of a running process for people. */
 export interface RunningProcess {
   readonly pid: number;
   readonly parent: number;
@@ -45,25 +46,25 @@ export interface RunningProcess {
 }
 
 /** The maximum length of a command line in bytes. */
-const COMMAND_BYTES = 200;
+const MAX_COMMAND_BYTES = 200;
 
-/** Describes the processes that still run. */
+/** Describes those of the given processes that still run. */
 export function describeProcesses(pids: readonly number[]): readonly RunningProcess[] {
   return pids.flatMap((pid) => {
     const row = readRow(pid);
     const bytes = row === undefined || row.dead ? undefined : readStart(`/proc/${pid}/cmdline`);
     return row === undefined || bytes === undefined
       ? []
-      : [{ pid, parent: row.parent, command: commandText(bytes.subarray(0, COMMAND_BYTES)) }];
+      : [{ pid, parent: row.parent, command: toCommandText(bytes.subarray(0, MAX_COMMAND_BYTES)) }];
   });
 }
 
-function commandText(bytes: Buffer): string {
+function toCommandText(bytes: Buffer): string {
   // oxlint-disable-next-line no-control-regex -- what is taken out
   return bytes.toString('utf8').replaceAll(/[\u0000-\u001f\u007f]/g, ' ');
 }
 
-/** Returns when a process started, in clock ticks since boot; undefined if that is not known. */
+/** Returns the time at which a process started, in clock ticks since boot; undefined if the time is not known. */
 export function readStartTime(pid: number): number | undefined {
   return process.platform === 'linux' ? readRow(pid)?.startTime : undefined;
 }
@@ -77,7 +78,7 @@ interface Row {
   readonly startTime: number;
 }
 
-/** Larger than any `stat` file, which holds 52 numbers and a name of 16 bytes. */
+/** The buffer for files of /proc. It is larger than any `stat` file, which holds 52 numbers and a name of 16 bytes. */
 const statBuffer = Buffer.allocUnsafe(2048);
 /** Index of `starttime`, counted from `state` (proc_pid_stat(5)). */
 const START_TIME = 19;
@@ -103,7 +104,7 @@ function listPids(): number[] | undefined {
       .filter((name) => /^\d+$/.test(name))
       .map(Number);
   } catch {
-    // Without a mounted /proc, nothing is known, as on systems that have none.
+    // If /proc is not mounted, nothing is known about other processes.
     return undefined;
   }
 }
@@ -124,8 +125,8 @@ function readRow(pid: number): Row | undefined {
 }
 
 /**
- * Returns the beginning of a small file of /proc; the buffer is reused by the next call. It is read at once,
- * because this is done for all processes of the machine at the end of each command.
+ * Returns the beginning of a small file of /proc. The next call reuses the buffer. The file is read synchronously with
+ * one read, because all processes of the machine are examined at the end of each command.
  */
 function readStart(path: string): Buffer | undefined {
   let file: number | undefined;
@@ -140,7 +141,7 @@ function readStart(path: string): Buffer | undefined {
   }
 }
 
-function carries(pid: number, marks: ReadonlySet<string>): boolean {
+function hasMark(pid: number, marks: ReadonlySet<string>): boolean {
   try {
     const environment = readFileSync(`/proc/${pid}/environ`, 'latin1');
     return environment.split('\0').some((variable) => marks.has(variable));

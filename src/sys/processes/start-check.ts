@@ -4,11 +4,10 @@ import type { Duplex } from 'node:stream';
 const DESCRIPTOR = 3;
 
 /**
- * Lines of POSIX sh that end the shell with code 125 unless the process that started it is alive and answers.
- * `--die-with-parent` of bwrap(1) asks the kernel to send a signal when the parent ends, but a parent that
- * ended earlier is missed, and its sandbox would run on. When the program in the sandbox starts, all of these
- * requests have been made. It therefore asks once at its start: if the parent answers then, its later end will
- * be noticed.
+ * Lines of POSIX sh that end the shell with code 125 unless the process that started the shell answers. They close a
+ * gap of `--die-with-parent` in bwrap(1), which asks the kernel for a signal when the parent ends: if the parent ends
+ * before bwrap has made this request, the sandbox would run on. The program in the sandbox starts only after the
+ * request. If the parent answers at that time, its later end will be noticed.
  */
 export const START_CHECK: readonly string[] = [
   `echo ready >&${DESCRIPTOR}`,
@@ -19,6 +18,6 @@ export const START_CHECK: readonly string[] = [
 /** Answers the start check on the other end of its descriptor, a socket. */
 export function answerStartCheck(socket: Duplex): void {
   socket.once('data', () => socket.write('start\n'));
-  // The program has ended before it could ask or read, which its exit reports.
+  // The program has ended before it asked or read the answer. Its exit code reports the failure.
   socket.on('error', () => socket.destroy());
 }

@@ -20,97 +20,110 @@ import type { Confinement } from './sandbox.ts';
 
 /** Paths of this machine and user that are protected from commands. */
 export interface HostPaths {
-  /** The possible meanings of `~` for programs. Absolute. */
+  /** The home directories that programs may use for `~`. Absolute. */
   readonly homes: readonly string[];
   /** Muster's own state directories. */
   readonly stateDirectories: readonly string[];
-  /** Directories that hold the sockets of the user's programs. */
+  /** Directories that contain the sockets of the user's programs. */
   readonly runtimeDirectories: readonly string[];
   /** Sockets that the environment names. */
   readonly sockets: readonly string[];
-  /** Directories in which programs are looked up (PATH). Default: none. */
+  /** The value of PATH. Default: empty. */
   readonly path?: string;
-  /** Directories of caches that may be written to beside the roots. Default: none. */
+  /** Directories of caches that commands may write to in addition to the roots. Default: none. */
   readonly caches?: readonly string[];
 }
 
 /**
- * Directories that hold sockets and program state. A command needs nothing in them except the paths in `KEPT`.
+ * Directories that contain sockets and program state. A command gets an empty directory in place of each, in which only
+ * the paths in `SHOWN_PATHS` are visible.
  */
-const PRIVATE = ['/tmp', '/run', '/var/run'];
-/** Programs, drivers and the name servers of some systems lie below /run. */
-const KEPT = ['/run/current-system', '/run/opengl-driver', '/etc/resolv.conf'];
+const PRIVATE_DIRECTORIES = ['/tmp', '/run', '/var/run'];
+/** Paths of programs, drivers and name servers that lie below /run on some systems. */
+const SHOWN_PATHS = ['/run/current-system', '/run/opengl-driver', '/etc/resolv.conf'];
 /**
- * Directories that give whoever can write to them the ability to log in as the user or to act in the user's
- * name.
+ * Directories in the home directory that commands must not create: whoever can write to them can log in as the user or
+ * act in the user's name.
  */
-const NEVER_MADE = ['.ssh', '.gnupg', '.aws', '.azure', '.config/gh'];
+const CREDENTIAL_DIRECTORIES = ['.ssh', '.gnupg', '.aws', '.azure', '.config/gh'];
 const SYSTEM_SECRETS = ['/etc/shadow', '/etc/gshadow', '/etc/shadow-', '/etc/gshadow-'];
 
 /**
- * The paths that a command may see and change, and the paths that it must not have created when it has ended.
+ * The paths that a command may see and change, and the protected paths that are checked when the command has ended.
  */
 export interface CommandAccess {
   readonly rules: readonly PathRule[];
   readonly protectedPaths: ProtectedPathState;
   /**
-   * Protected paths that are left writable because the command runs git and nothing else; null if there are
-   * none.
+   * Protected paths that are left writable because the command runs only git; null if there are none.
    */
   readonly gitWritable: GitWritablePaths | null;
 }
 
-/** Determines from the present state of the disk what a command may see and change. */
+/** Determines the access of a command from its confinement and the present state of the disk. */
 export function determineAccess(
   { access, roots, denied, runsGitAlone = false }: Confinement,
   hostPaths: HostPaths,
 ): CommandAccess {
   const isWorkspace = access === 'workspace';
   const { hidden, readOnly } = denied ?? { hidden: [], readOnly: [] };
-  const seen = layerRules([
-    ...[...PRIVATE, ...hostPaths.runtimeDirectories].flatMap(privateRule),
-    ...KEPT.flatMap((path) => existingRule('shown', path)),
+  const visibilityRules = layerRules([
+    ...[...PRIVATE_DIRECTORIES, ...hostPaths.runtimeDirectories].flatMap(privateRule),
+    ...SHOWN_PATHS.flatMap((path) => existingRule('shown', path)),
     ...roots.map((path) => rule(isWorkspace ? rootRuleKind(path, readOnly) : 'shown', path)),
     ...secretRules(roots, hostPaths),
-    // The target of a link may be a root.
+    // A hidden path may be a link to a root. The root itself is not hidden.
     ...hidden.flatMap(hidingRules).filter(({ path }) => !roots.includes(path)),
     ...listHostSockets(hostPaths.sockets).map((path) => rule('masked', path)),
   ]);
   if (!isWorkspace) {
-    return { rules: seen, protectedPaths: { missing: [], present: new Map() }, gitWritable: null };
+    return {
+      rules: visibilityRules,
+      protectedPaths: { missing: [], present: new Map() },
+      gitWritable: null,
+    };
   }
   const repositories = [
-    ...roots.flatMap((root) => gitPlaces(root)),
+    ...roots.flatMap((root) => gitRules(root)),
     ...roots.map((root) => outerRepositoryRules(root, roots)),
   ];
-  const opened = repositories.flatMap(({ rules }) => rules).filter(isOpenedUnless(seen));
-  const obeyed = obeyedPlaces(roots, hostPaths.homes);
-  const denials = readOnlyRules(readOnly, seen);
+  const opened = repositories
+    .flatMap(({ rules }) => rules)
+    .filter(createVisibilityFilter(visibilityRules));
+  const controlled = gitControlRules(roots, hostPaths.homes);
+  const denials = readOnlyRules(readOnly, visibilityRules);
   const caches = (hostPaths.caches ?? [])
     .flatMap((path) => existingRule('writable', path))
-    .filter(isOpenedUnless(seen));
+    .filter(createVisibilityFilter(visibilityRules));
   const protection = [...caches, ...opened, ...roots.flatMap(presentRules)];
-  const held = layerRules([...seen, ...protection, ...obeyed.rules, ...denials.rules]);
-  const forGit = runsGitAlone ? findGitWritablePaths(roots, hostPaths, held) : null;
-  const isOpened = new Set(forGit === null ? [] : Object.values(forGit).flat());
+  const defaultRules = layerRules([
+    ...visibilityRules,
+    ...protection,
+    ...controlled.rules,
+    ...denials.rules,
+  ]);
+  const gitWritable = runsGitAlone ? findGitWritablePaths(roots, hostPaths, defaultRules) : null;
+  const gitWritablePaths = new Set(gitWritable === null ? [] : Object.values(gitWritable).flat());
   const rules =
-    forGit === null
-      ? held
+    gitWritable === null
+      ? defaultRules
       : layerRules([
-          ...seen,
-          ...protection.filter(({ kind, path }) => kind !== 'protected' || !isOpened.has(path)),
-          ...obeyed.rules,
+          ...visibilityRules,
+          ...protection.filter(
+            ({ kind, path }) => kind !== 'protected' || !gitWritablePaths.has(path),
+          ),
+          ...controlled.rules,
           ...denials.rules,
         ]);
   const writable = roots.filter((root) => isWritable(root, rules));
   const missing = [
     ...writable.flatMap(missingNames),
     ...repositories.flatMap((each) => each.missing),
-    ...obeyed.missing,
+    ...controlled.missing,
     ...denials.missing,
     ...missingSecrets(hostPaths),
   ]
-    .flatMap((path) => missingPlace(path) ?? [])
+    .flatMap((path) => resolveMissing(path) ?? [])
     .filter((path) => isWritable(path, rules));
   return {
     rules,
@@ -120,36 +133,38 @@ export function determineAccess(
         writable.map((root) => [root, new Set(directoryNames(root).filter(isProtectedName))]),
       ),
     },
-    gitWritable: forGit,
+    gitWritable,
   };
 }
 
 /**
- * Returns a filter that drops writable rules for paths that are hidden: a repository is not made writable if it
- * must not be seen.
+ * Returns a filter that drops writable rules for hidden paths, so that a hidden repository is not made writable.
  */
-function isOpenedUnless(seen: readonly PathRule[]): (rule: PathRule) => boolean {
-  return ({ kind, path }) => kind !== 'writable' || !isHidden(path, seen);
+function createVisibilityFilter(visibilityRules: readonly PathRule[]): (rule: PathRule) => boolean {
+  return ({ kind, path }) => kind !== 'writable' || !isHidden(path, visibilityRules);
 }
 
 function rule(kind: PathRule['kind'], path: string): PathRule {
   return { kind, path };
 }
 
-/** Returns no rule for a path that is missing or a link: the target of the link has a rule of its own. */
+/**
+ * Returns the rule for a private directory; no rule for a path that is missing or a link, because the target of the
+ * link has a rule of its own.
+ */
 function privateRule(path: string): readonly PathRule[] {
   return lstatIfPresent(path)?.isDirectory() === true ? [rule('private', path)] : [];
 }
 
-/** Returns the rule for the real path; none if nothing exists there. */
+/** Returns a rule for the real path of `path`; no rule if the path does not exist. */
 function existingRule(kind: PathRule['kind'], path: string): readonly PathRule[] {
   const real = realPathIfPresent(path);
   return real === undefined ? [] : [{ kind, path: real }];
 }
 
-const DEEPER = PROTECTED_PATHS.filter((path) => path.includes('/'));
+const PROTECTED_PARTIAL_PATHS = PROTECTED_PATHS.filter((path) => path.includes('/'));
 
-function gitPlaces(root: string): readonly GuardedPaths[] {
+function gitRules(root: string): readonly GuardedPaths[] {
   const names = directoryNames(root);
   const isBare = ['HEAD', 'objects', 'refs'].every((name) => names.includes(name));
   return [
@@ -159,10 +174,10 @@ function gitPlaces(root: string): readonly GuardedPaths[] {
 }
 
 /**
- * Returns rules for the protected names that exist at the top of a root or in the directories that they name.
+ * Returns rules for the protected names and partial paths that exist in a root.
  */
 function presentRules(root: string): readonly PathRule[] {
-  return [...directoryNames(root).filter(isProtectedName), ...DEEPER]
+  return [...directoryNames(root).filter(isProtectedName), ...PROTECTED_PARTIAL_PATHS]
     .filter((name) => name !== '.git')
     .flatMap((name) => existingRule('protected', join(root, name)));
 }
@@ -173,19 +188,19 @@ function missingNames(root: string): readonly string[] {
   );
 }
 
-/** Returns a missing path with the links above it resolved; undefined if one of these links leads nowhere. */
-function missingPlace(path: string): string | undefined {
-  const first = firstMissing(path);
+/** Resolves the links in a missing path; undefined if the path exists, or if one of these links has no target. */
+function resolveMissing(path: string): string | undefined {
+  const first = findFirstMissing(path);
   if (first === undefined) return undefined;
-  const place = resolveMissingPath(first);
-  return place === undefined ? undefined : `${place}${path.slice(first.length)}`;
+  const real = resolveMissingPath(first);
+  return real === undefined ? undefined : `${real}${path.slice(first.length)}`;
 }
 
 /**
- * Returns rules for the files outside git directories that git obeys because the configuration of a repository
- * names them.
+ * Returns rules for the files outside git directories that control git, because the configuration of a repository names
+ * them.
  */
-function obeyedPlaces(roots: readonly string[], homes: readonly string[]): GuardedPaths {
+function gitControlRules(roots: readonly string[], homes: readonly string[]): GuardedPaths {
   const rules: PathRule[] = [];
   const missing: string[] = [];
   for (const root of roots) {
@@ -193,7 +208,7 @@ function obeyedPlaces(roots: readonly string[], homes: readonly string[]): Guard
     if (repository === undefined) continue;
     const { hookDirectories, files } = findGitControlPaths(repository, { homes, roots });
     for (const path of [...hookDirectories, ...files]) {
-      const lacking = firstMissing(path);
+      const lacking = findFirstMissing(path);
       if (lacking === undefined) rules.push(...existingRule('protected', path));
       else missing.push(lacking);
     }
@@ -207,32 +222,35 @@ function secretRules(
 ): readonly PathRule[] {
   const paths = new Set([
     ...homes.flatMap(listSecretPaths),
-    ...[...homes, ...roots].flatMap(secretsAtTheTop),
+    ...[...homes, ...roots].flatMap(listTopSecrets),
     ...stateDirectories,
     ...SYSTEM_SECRETS,
   ]);
   return [...paths].flatMap(hidingRules);
 }
 
-function secretsAtTheTop(directory: string): readonly string[] {
+function listTopSecrets(directory: string): readonly string[] {
   return directoryNames(directory)
     .map((name) => join(directory, name))
     .filter((path) => isSecretPath(path));
 }
 
-/** Secret and state directories that are missing, and that a command could make: the first part of each. */
+/**
+ * Lists the missing directories of credentials and of Muster's state, which a command could create. If parents are
+ * missing too, lists the topmost missing parent.
+ */
 function missingSecrets({ homes, stateDirectories }: HostPaths): readonly string[] {
   const wanted = [
-    ...homes.flatMap((home) => NEVER_MADE.map((name) => join(home, name))),
+    ...homes.flatMap((home) => CREDENTIAL_DIRECTORIES.map((name) => join(home, name))),
     ...stateDirectories,
   ];
   return wanted.flatMap((path) => {
-    const missing = resolveMissingPath(firstMissing(path));
+    const missing = resolveMissingPath(findFirstMissing(path));
     return missing === undefined ? [] : [missing];
   });
 }
 
-function firstMissing(path: string): string | undefined {
+function findFirstMissing(path: string): string | undefined {
   let at = '/';
   for (const name of path.split('/').filter((part) => part !== '')) {
     at = join(at, name);
@@ -241,7 +259,7 @@ function firstMissing(path: string): string | undefined {
   return undefined;
 }
 
-/** Returns the rule that hides the file or directory at a path; none if it does not exist. */
+/** Returns a rule that hides the file or directory at a path; no rule if the path does not exist. */
 function hidingRules(path: string): readonly PathRule[] {
   const real = realPathIfPresent(path);
   const found = real === undefined ? undefined : lstatIfPresent(real);
@@ -250,56 +268,57 @@ function hidingRules(path: string): readonly PathRule[] {
 }
 
 /**
- * Returns the kind of rule for a root (real path) of a command with workspace access: read-only if a read-only
- * path contains the root.
+ * Returns the kind of the rule for a root (real path) of a command with workspace access: `shown`, which is read-only,
+ * if a read-only path contains the root.
  */
 function rootRuleKind(root: string, readOnly: readonly string[]): 'writable' | 'shown' {
-  return readOnly.some((place) => isInside(realPathIfPresent(place) ?? place, root))
+  return readOnly.some((path) => isInside(realPathIfPresent(path) ?? path, root))
     ? 'shown'
     : 'writable';
 }
 
 /**
- * Returns rules for read-only paths that would otherwise be writable, and the ones that do not exist and must
- * not be created. A path whose directory does not exist either is ignored. `laid` are the layered rules that
- * say what is writable.
+ * Returns rules for the read-only paths that would otherwise be writable, and lists the read-only paths that do not
+ * exist and must not be created. Paths whose directory does not exist either are ignored. `layered` are the rules that
+ * determine what is writable (see `layerRules`).
  */
-function readOnlyRules(places: readonly string[], laid: readonly PathRule[]): GuardedPaths {
+function readOnlyRules(paths: readonly string[], layered: readonly PathRule[]): GuardedPaths {
   const rules: PathRule[] = [];
   const missing: string[] = [];
-  for (const place of places) {
-    const real = realPathIfPresent(place);
+  for (const requested of paths) {
+    const real = realPathIfPresent(requested);
     if (real !== undefined) {
-      if (isWritable(real, laid)) rules.push({ kind: 'protected', path: real });
+      if (isWritable(real, layered)) rules.push({ kind: 'protected', path: real });
       continue;
     }
-    // A link that leads nowhere exists itself, so nothing else can be created at its path.
-    const path = lstatIfPresent(place) === undefined ? resolveMissingPath(place) : undefined;
+    // A link without a target is an existing entry, so nothing else can be created at its path.
+    const path =
+      lstatIfPresent(requested) === undefined ? resolveMissingPath(requested) : undefined;
     if (path !== undefined) missing.push(path);
   }
   return { rules, missing };
 }
 
 /**
- * The maximum number of sockets that are hidden one by one, because each may cost a mount. Most sockets lie in
- * directories that the sandbox replaces anyway.
+ * The maximum number of sockets that are hidden separately, because each may need a mount. Most sockets lie in
+ * directories that the sandbox replaces by empty ones anyway.
  */
-const MOST_SOCKETS = 1000;
+const MAX_SOCKETS = 1000;
 
 /**
- * Lists the real paths of the Unix sockets of this machine: the ones that the kernel lists for this network
- * namespace (proc(5), /proc/net/unix), and the ones in `further`. Each is hidden separately, because a
- * read-only file system does not prevent connections to a socket.
+ * Lists the real paths of the Unix sockets of this machine: those that the kernel lists for this network namespace
+ * (proc(5), /proc/net/unix), and those in `further`. Each socket is hidden separately, because a read-only file system
+ * does not prevent connections to a socket.
  */
 function listHostSockets(further: readonly string[]): readonly string[] {
   const listed = parseSocketTable(readTextIfPresent('/proc/net/unix') ?? '');
   const sockets = [...further, ...listed]
     .filter((path) => lstatIfPresent(path)?.isSocket() === true)
     .flatMap((path) => realPathIfPresent(path) ?? []);
-  return [...new Set(sockets)].slice(0, MOST_SOCKETS);
+  return [...new Set(sockets)].slice(0, MAX_SOCKETS);
 }
 
-/** Returns the last column of each row that holds a path there. */
+/** Returns the paths in the last column of /proc/net/unix. */
 export function parseSocketTable(table: string): readonly string[] {
   return table.split('\n').flatMap((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? []);
 }

@@ -1,14 +1,15 @@
 import type { PathRule, SandboxPlan } from './plan.ts';
 
-/** The size of each private directory in bytes. Private directories are kept in memory. */
+/** The maximum size of each private directory in bytes. Private directories are kept in memory. */
 const PRIVATE_BYTES = 2 * 1024 ** 3;
 
-/** Arguments for an isolated process that ends together with its parent and can change nothing on disk. */
+/** Arguments of bwrap for an isolated process that ends together with its parent and can change nothing on disk. */
 export const ISOLATED = '--die-with-parent --new-session --cap-drop ALL --ro-bind / /'.split(' ');
 
 /**
- * Entries of /proc that let their owner change the kernel or show more than the sandbox's own processes. bwrap
- * itself covers only entries that it finds writable; the directory `sys` is not writable, but files in it are.
+ * Entries of /proc through which root could change the kernel, or see more than the sandbox's own processes. bwrap
+ * itself makes only those entries read-only that it finds writable: the directory `sys` is not writable, but files in
+ * it are.
  */
 const KERNEL_FILES =
   'acpi asound bus driver dynamic_debug fs irq kcore latency_stats mtrr pressure scsi slabinfo sys sysrq-trigger'
@@ -16,29 +17,29 @@ const KERNEL_FILES =
     .map((name) => `/proc/${name}`);
 
 /**
- * Builds the arguments of bwrap(1) that confine `argv` as the plan says: separate namespaces for everything, no
- * capabilities (for root, a user namespace alone leaves them all), no terminal, and an end together with the
- * process that started it. Pure.
+ * Builds the arguments of bwrap(1) that confine the command `argv` according to the plan. The command gets separate
+ * namespaces for everything, no capabilities (a user namespace alone would leave root all of them) and no terminal, and
+ * ends together with the process that started it.
  */
 export function buildBubblewrapArguments(
   plan: SandboxPlan,
   argv: readonly string[],
 ): readonly string[] {
   // A rule for `/` comes first, because it would cover the mounts of devices and processes.
-  const whole = plan.rules.filter(({ path }) => path === '/');
-  const parts = plan.rules.filter(({ path }) => path !== '/');
+  const rootRules = plan.rules.filter(({ path }) => path === '/');
+  const otherRules = plan.rules.filter(({ path }) => path !== '/');
   return [
     '--unshare-all',
     ...(plan.network ? ['--share-net'] : []),
     ...ISOLATED,
-    ...whole.flatMap(ruleArguments),
+    ...rootRules.flatMap(ruleArguments),
     '--dev',
     '/dev',
     '--proc',
     '/proc',
-    // Other users cannot write to them anyway, and a partly covered /proc would rule out a nested sandbox.
+    // Only root can write to these files, and if parts of /proc are covered, no nested sandbox can be created.
     ...(plan.asRoot ? KERNEL_FILES.flatMap((path) => ['--ro-bind-try', path, path]) : []),
-    ...parts.flatMap(ruleArguments),
+    ...otherRules.flatMap(ruleArguments),
     '--chdir',
     plan.cwd,
     '--',
@@ -56,7 +57,7 @@ function ruleArguments({ kind, path }: PathRule): readonly string[] {
     case 'shown':
     case 'protected':
       return ['--ro-bind', path, path];
-    // Such an entry is searched for when the command has ended (new-entries.ts).
+    // bwrap cannot prevent that the path is created, so it is checked when the command has ended (new-entries.ts).
     case 'absent':
       return [];
     case 'hidden':

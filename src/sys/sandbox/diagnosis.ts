@@ -3,8 +3,8 @@ import { readEnvironment, type Environment } from '../env.ts';
 import { readTextIfPresent } from '../files/path-lookup.ts';
 
 /**
- * Details of this machine that explain why bubblewrap does not work: the text of each file, undefined if the
- * file does not exist.
+ * Details of this machine that help to find out why bubblewrap does not work. Each text is the content of the file that
+ * its comment names; undefined if the file does not exist.
  */
 export interface MachineDetails {
   /** /proc/sys/kernel/apparmor_restrict_unprivileged_userns */
@@ -18,13 +18,13 @@ export interface MachineDetails {
   readonly inContainer: boolean;
 }
 
-/** The reason why there is no sandbox, and a hint how to get one. */
+/** The reason why there is no working sandbox, and a hint on how to get one. */
 export interface SandboxDiagnosis {
   readonly because: string;
   readonly hint: string;
 }
 
-const INSTALL: readonly (readonly [RegExp, string])[] = [
+const INSTALL_COMMANDS: readonly (readonly [RegExp, string])[] = [
   [/debian|ubuntu/, 'apt install bubblewrap'],
   [/fedora|rhel|centos/, 'dnf install bubblewrap'],
   [/arch/, 'pacman -S bubblewrap'],
@@ -42,60 +42,63 @@ export function diagnoseMissingBubblewrap({
   inContainer,
 }: MachineDetails): SandboxDiagnosis {
   const ids = (osRelease.match(/^ID(?:_LIKE)?=.*$/gm) ?? []).join(' ').toLowerCase();
-  const known = INSTALL.find(([name]) => name.test(ids))?.[1];
+  const known = INSTALL_COMMANDS.find(([name]) => name.test(ids))?.[1];
   const how = known ?? 'install the package bubblewrap (apt, dnf, pacman, zypper and apk have it)';
   const because = 'bubblewrap (bwrap) is not installed';
   return { because, hint: addContainerHint(how, inContainer) };
 }
 
-/** Explains why bwrap ended with this text on stderr. */
-export function diagnoseBubblewrapFailure(stderr: string, facts: MachineDetails): SandboxDiagnosis {
-  const { because, hint } = failureOf(stderr, facts);
-  return { because, hint: addContainerHint(hint, facts.inContainer) };
+/** Returns the diagnosis for a failure of bwrap that wrote this text to stderr. */
+export function diagnoseBubblewrapFailure(
+  stderr: string,
+  details: MachineDetails,
+): SandboxDiagnosis {
+  const { because, hint } = diagnoseFailure(stderr, details);
+  return { because, hint: addContainerHint(hint, details.inContainer) };
 }
 
-function failureOf(stderr: string, facts: MachineDetails): SandboxDiagnosis {
+function diagnoseFailure(stderr: string, details: MachineDetails): SandboxDiagnosis {
   const [line = ''] = stderr.trim().split('\n');
-  const said = line === '' ? 'bwrap ended without a word' : line.slice(0, 200);
-  if (/mount proc/i.test(said)) {
+  const failure = line === '' ? 'bwrap ended without an error message' : line.slice(0, 200);
+  if (/mount proc/i.test(failure)) {
     return {
-      because: `this container hides parts of /proc (${said})`,
+      because: `this container hides parts of /proc (${failure})`,
       hint: 'start the container with --security-opt systempaths=unconfined',
     };
   }
   if (
     !/namespace|uid map|gid map|setgroups|loopback|Operation not permitted|Permission denied/i.test(
-      said,
+      failure,
     )
   ) {
     return {
-      because: `bubblewrap does not work here (${said})`,
+      because: `bubblewrap does not work here (${failure})`,
       hint: 'run `bwrap --unshare-all --ro-bind / / true` to see what it says',
     };
   }
   return {
-    because: `user namespaces are not allowed here (${said})`,
-    hint: allowNamespaces(facts),
+    because: `user namespaces are not allowed here (${failure})`,
+    hint: allowNamespaces(details),
   };
 }
 
-function allowNamespaces(facts: MachineDetails): string {
-  if (Number(facts.apparmorRestricts ?? 0) > 0) {
+function allowNamespaces(details: MachineDetails): string {
+  if (Number(details.apparmorRestricts ?? 0) > 0) {
     return 'give bwrap an AppArmor profile that allows userns, or: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0';
   }
-  if (facts.userNamespacesAllowed?.trim() === '0') {
+  if (details.userNamespacesAllowed?.trim() === '0') {
     return 'sudo sysctl -w kernel.unprivileged_userns_clone=1';
   }
-  if (facts.mostUserNamespaces?.trim() === '0') {
+  if (details.mostUserNamespaces?.trim() === '0') {
     return 'sudo sysctl -w user.max_user_namespaces=15000';
   }
-  return facts.inContainer
-    ? 'the container has to allow user namespaces: start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined'
-    : 'inside another sandbox this one has no rights left: start Muster outside of it';
+  return details.inContainer
+    ? 'the container must allow user namespaces: start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined'
+    : 'another sandbox seems to forbid user namespaces: start Muster outside of that sandbox';
 }
 
 /** Files that Docker, Podman, CRI-O, systemd-nspawn and similar engines create. */
-const MARKERS = ['/.dockerenv', '/run/.containerenv', '/run/systemd/container'];
+const CONTAINER_MARKERS = ['/.dockerenv', '/run/.containerenv', '/run/systemd/container'];
 
 /** Reads the details of this machine for a diagnosis. */
 export function readMachineDetails(): MachineDetails {
@@ -111,13 +114,13 @@ export function readMachineDetails(): MachineDetails {
 /** Tells whether this process seems to run in a container. */
 export function isInContainer(environment: Environment): boolean {
   return isContainer({
-    markers: MARKERS.filter((path) => existsSync(path)),
+    markers: CONTAINER_MARKERS.filter((path) => existsSync(path)),
     cgroups: readTextIfPresent('/proc/1/cgroup') ?? readTextIfPresent('/proc/self/cgroup') ?? '',
     environment,
   });
 }
 
-/** The switch by which the user says that the machine itself is the sandbox. */
+/** The flag with which the user declares that the machine itself is the sandbox. */
 const CONTAINER_SWITCH = '--sandbox container';
 
 /** Properties of a machine by which a container is recognized. */
@@ -130,15 +133,14 @@ export interface ContainerIndicators {
 }
 
 /**
- * Control groups that container engines create. They are visible if the container has no cgroup namespace of
+ * Matches control groups that container engines create. They are visible if the container has no cgroup namespace of
  * its own.
  */
 const CONTAINER_GROUP =
   /\/(?:docker|lxc|lxc\.payload[^/]*|kubepods(?:\.slice)?|libpod_parent|ecs|garden)\/|\b(?:docker|crio|libpod|cri-containerd)-[0-9a-f]{12}/;
 
 /**
- * Tells whether a machine seems to be a container. The result only changes hints to the user and never allows
- * anything. Pure.
+ * Tells whether a machine seems to be a container. The result only affects hints to the user, never permissions.
  */
 export function isContainer({ markers, cgroups, environment }: ContainerIndicators): boolean {
   const engine = environment['container'] ?? '';
@@ -146,7 +148,7 @@ export function isContainer({ markers, cgroups, environment }: ContainerIndicato
   return markers.length > 0 || engine !== '' || kubernetes !== '' || CONTAINER_GROUP.test(cgroups);
 }
 
-/** Extends the hint for a machine without a sandbox by the remedy that exists in containers. Pure. */
+/** In a container, adds to a hint that the user can declare the container to be the sandbox. */
 export function addContainerHint(hint: string, inContainer: boolean): string {
   return inContainer
     ? `${hint}; or, if this container is itself the sandbox, say so with ${CONTAINER_SWITCH}`

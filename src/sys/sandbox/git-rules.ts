@@ -11,52 +11,54 @@ import type { GuardedPaths, PathRule } from './plan.ts';
  * Files and directories of a repository that name programs for git to run, or that tell git where to find such
  * settings (gitrepository-layout(5)).
  */
-const OBEYED = ['hooks', 'config', 'config.worktree', 'info/attributes', 'commondir'];
-/** The corresponding files of a linked working tree, in its directory below `worktrees`. */
-const OBEYED_OF_WORKTREE = ['gitdir', 'commondir', 'config.worktree'];
-/** The limit includes submodules of submodules. */
-const MOST_MODULES = 500;
+const CONTROL_FILES = ['hooks', 'config', 'config.worktree', 'info/attributes', 'commondir'];
+/** The same kind of files for a linked working tree, in its directory below `worktrees`. */
+const WORKTREE_CONTROL_FILES = ['gitdir', 'commondir', 'config.worktree'];
+/** The maximum number of submodules, including submodules of submodules. */
+const MAX_MODULES = 500;
 const MAX_CONFIG_BYTES = 256 * 1024;
 
-const NOWHERE: GuardedPaths = { rules: [], missing: [] };
+const NO_RULES: GuardedPaths = { rules: [], missing: [] };
 
 /**
- * Returns the rules for a repository, given the path of its `.git`: a directory, or a file that points to one.
- * Commits remain possible; settings and hooks that make git run programs cannot be changed. The directory
- * cannot be renamed, because its hooks would move along.
+ * Returns the rules for a repository. `path` is its `.git`: a directory, or a file with the path of a directory.
+ * Commits remain possible, but settings and hooks that make git run programs cannot be changed. The directory cannot be
+ * renamed either, because that would move its hooks to an unprotected path.
  */
 export function gitDirectoryRules(path: string): GuardedPaths {
   const real = realPathIfPresent(path);
-  if (real === undefined) return NOWHERE;
-  if (lstatSync(real).isDirectory()) return repositoryPlaces(real, 'held');
+  if (real === undefined) return NO_RULES;
+  if (lstatSync(real).isDirectory()) return repositoryRules(real, 'held');
   const repository = findRepository(dirname(real));
   const file: GuardedPaths = { rules: [{ kind: 'protected', path: real }], missing: [] };
   if (repository === undefined) return file;
-  return joined([file, ...directoriesOf(repository).map((each) => repositoryPlaces(each, 'held'))]);
+  return joinRules([
+    file,
+    ...listGitDirectories(repository).map((each) => repositoryRules(each, 'held')),
+  ]);
 }
 
 /**
- * Returns the rules for the repository of a directory (absolute, real) if it lies outside the writable
- * directories: above them, or in the location where a linked working tree or a submodule keeps it. The
- * repository must point back to this working tree, because the `.git` file of a hostile workspace may name any
- * repository.
+ * Returns the rules for the repository of a root (absolute, without links) if its git directory lies outside the roots:
+ * above them, or in another repository in the case of a linked working tree or a submodule. The git directory must
+ * point back to this working tree, because the `.git` file of a hostile workspace may name any repository.
  */
 export function outerRepositoryRules(root: string, roots: readonly string[]): GuardedPaths {
   const repository = findRepository(root);
-  if (repository === undefined || !belongs(repository)) return NOWHERE;
-  const outside = directoriesOf(repository).filter(
-    (path) => !roots.some((each) => isInside(each, path)) && isOwn(path),
+  if (repository === undefined || !pointsBack(repository)) return NO_RULES;
+  const outside = listGitDirectories(repository).filter(
+    (path) => !roots.some((each) => isInside(each, path)) && isOwnedByUser(path),
   );
-  return joined(outside.map((path) => repositoryPlaces(path, 'writable')));
+  return joinRules(outside.map((path) => repositoryRules(path, 'writable')));
 }
 
-function directoriesOf({ gitDirectory, commonDirectory }: Repository): readonly string[] {
+function listGitDirectories({ gitDirectory, commonDirectory }: Repository): readonly string[] {
   return [...new Set([gitDirectory, commonDirectory])].filter(
     (path) => lstatIfPresent(path)?.isDirectory() === true,
   );
 }
 
-function belongs({ top, gitDirectory, commonDirectory }: Repository): boolean {
+function pointsBack({ top, gitDirectory, commonDirectory }: Repository): boolean {
   const link = join(top, '.git');
   if (gitDirectory === link) return true;
   const [back] = readGitText(join(gitDirectory, 'gitdir'))?.split('\n') ?? [];
@@ -78,34 +80,32 @@ function belongs({ top, gitDirectory, commonDirectory }: Repository): boolean {
 }
 
 /**
- * Tells whether the user owns the repository. A repository of another user is never made writable, even if its
- * permissions would allow it.
+ * Tells whether the user owns a git directory. A git directory of another user is never made writable, even if its
+ * permissions allow writing.
  */
-function isOwn(path: string): boolean {
+function isOwnedByUser(path: string): boolean {
   const stats = lstatIfPresent(path);
   return stats !== undefined && (process.getuid === undefined || stats.uid === process.getuid());
 }
 
-function repositoryPlaces(directory: string, kind: 'held' | 'writable'): GuardedPaths {
+function repositoryRules(directory: string, kind: 'held' | 'writable'): GuardedPaths {
   const worktrees = listWorktrees(directory);
-  const obeyed = [
-    ...OBEYED,
-    ...worktrees.flatMap((worktree) => OBEYED_OF_WORKTREE.map((name) => join(worktree, name))),
+  const controlPaths = [
+    ...CONTROL_FILES,
+    ...worktrees.flatMap((worktree) => WORKTREE_CONTROL_FILES.map((name) => join(worktree, name))),
   ].map((name) => join(directory, name));
   const rules: PathRule[] = [{ kind, path: directory }];
   const missing: string[] = [];
-  for (const path of obeyed) {
+  for (const path of controlPaths) {
     const real = realPathIfPresent(path);
     if (real === undefined) missing.push(path);
     else rules.push({ kind: 'protected', path: real });
   }
-  const modules = listSubmoduleRepositories(directory).map((path) =>
-    repositoryPlaces(path, 'held'),
-  );
-  return joined([{ rules, missing }, ...modules]);
+  const modules = listSubmoduleRepositories(directory).map((path) => repositoryRules(path, 'held'));
+  return joinRules([{ rules, missing }, ...modules]);
 }
 
-function joined(places: readonly GuardedPaths[]): GuardedPaths {
+function joinRules(places: readonly GuardedPaths[]): GuardedPaths {
   return {
     rules: places.flatMap(({ rules }) => rules),
     missing: places.flatMap(({ missing }) => missing),
@@ -114,29 +114,29 @@ function joined(places: readonly GuardedPaths[]): GuardedPaths {
 
 /** Lists the directories that git keeps for linked working trees, relative to the git directory. */
 export function listWorktrees(directory: string): readonly string[] {
-  return directoriesIn(join(directory, 'worktrees')).map((name) => join('worktrees', name));
+  return listDirectories(join(directory, 'worktrees')).map((name) => join('worktrees', name));
 }
 
 /**
- * Lists the repositories of the submodules of a repository. Submodule names may have several parts. Absolute,
- * real paths.
+ * Lists the git directories of the submodules of a repository (absolute, without links). The name of a submodule may
+ * consist of several directories.
  */
 export function listSubmoduleRepositories(directory: string): readonly string[] {
   const modules: string[] = [];
   const waiting = [join(directory, 'modules')];
   for (
     let at = waiting.pop();
-    at !== undefined && modules.length < MOST_MODULES;
+    at !== undefined && modules.length < MAX_MODULES;
     at = waiting.pop()
   ) {
-    const names = directoriesIn(at);
+    const names = listDirectories(at);
     if (names.includes('objects') && names.includes('refs')) modules.push(at);
     else waiting.push(...names.map((name) => join(at ?? '', name)));
   }
   return modules;
 }
 
-function directoriesIn(path: string): readonly string[] {
+function listDirectories(path: string): readonly string[] {
   return readDirectoryEntries(path)
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);

@@ -4,8 +4,8 @@ import { TASK_VARIABLE } from '../processes/command-environment.ts';
 import { spawnProcessGroup, type ProcessGroup } from '../processes/process-group.ts';
 import { START_CHECK } from '../processes/start-check.ts';
 
-/** Arguments of a process that restricts nothing: it only owns a network namespace, and waits. */
-const HOLDER = [
+/** Arguments of bwrap for a process that only owns a network namespace and waits. */
+const HOLDER_ARGUMENTS = [
   '--unshare-user',
   '--unshare-net',
   ...ISOLATED,
@@ -17,28 +17,29 @@ const HOLDER = [
 
 interface Loopback {
   readonly group: ProcessGroup;
-  /** Resolves to a process in the namespace; undefined if none could be created. */
+  /** Resolves to the pid of a process in the namespace; undefined if the namespace could not be created. */
   readonly owner: Promise<number | undefined>;
-  /** Set after `owner` has resolved. */
+  /** The value of `owner` after `owner` has resolved. */
   pid: number | undefined;
+  /** The number of current users of the loopback. */
   uses: number;
 }
 
 /**
- * Loopback networks without a connection to the outside that several commands share, by key (the id of their
- * task): commands can reach a server that an earlier command started in the background. Each network exists
- * while somebody uses it, and is held by a process that ends with this one. Commands enter it with nsenter(1),
- * because bwrap cannot.
+ * Loopback networks without a connection to the outside. Commands with the same key (the id of their task) share a
+ * loopback, so that a command can reach a server that an earlier command started in the background. A loopback exists
+ * while it is in use. Its namespace is kept by a process that ends together with this process. Commands enter the
+ * namespace with nsenter(1), because bwrap cannot enter a network namespace.
  */
 export class Loopbacks {
   private readonly open = new Map<string, Loopback>();
 
   /**
-   * Resolves when commands can enter the loopback, or never will be able to. Call the returned function when it
-   * is no longer used.
+   * Resolves when commands can enter the loopback, or when its creation has failed. Call the returned function when the
+   * loopback is no longer used.
    */
   async use(key: string, bwrap: string): Promise<() => void> {
-    const loopback = this.open.get(key) ?? this.make(key, bwrap);
+    const loopback = this.open.get(key) ?? this.create(key, bwrap);
     loopback.uses += 1;
     loopback.pid = await loopback.owner;
     let isUsed = true;
@@ -60,10 +61,10 @@ export class Loopbacks {
     ];
   }
 
-  private make(key: string, bwrap: string): Loopback {
+  private create(key: string, bwrap: string): Loopback {
     const env = { PATH: '/usr/bin:/bin', [TASK_VARIABLE]: key };
-    const group = spawnProcessGroup(bwrap, HOLDER, { cwd: '/', env, startCheck: true });
-    const loopback: Loopback = { group, owner: ownerOf(group), pid: undefined, uses: 0 };
+    const group = spawnProcessGroup(bwrap, HOLDER_ARGUMENTS, { cwd: '/', env, startCheck: true });
+    const loopback: Loopback = { group, owner: findOwner(group), pid: undefined, uses: 0 };
     this.open.set(key, loopback);
     return loopback;
   }
@@ -72,22 +73,22 @@ export class Loopbacks {
     loopback.uses -= 1;
     if (loopback.uses > 0) return;
     if (this.open.get(key) === loopback) this.open.delete(key);
-    // It has no state to save, so it is killed at once.
+    // The process has no state to save, so it is killed at once.
     void loopback.group.end({ graceMs: 0 });
   }
 }
 
-async function ownerOf(group: ProcessGroup): Promise<number | undefined> {
+async function findOwner(group: ProcessGroup): Promise<number | undefined> {
   group.stderr.resume();
   const isReady = await new Promise<boolean>((resolve) => {
     group.stdout.once('data', () => resolve(true));
     group.stdout.once('close', () => resolve(false));
   });
-  return isReady ? childOf(group.pid) : undefined;
+  return isReady ? readChild(group.pid) : undefined;
 }
 
 /** Returns the pid of the process that bwrap started. bwrap itself stays outside the namespace. */
-function childOf(pid: number | undefined): number | undefined {
+function readChild(pid: number | undefined): number | undefined {
   // The file is missing if the process has ended, or if this kernel does not list children.
   const children = readTextIfPresent(`/proc/${pid}/task/${pid}/children`)?.trim() ?? '';
   return /^\d+$/.test(children) ? Number(children) : undefined;

@@ -3,23 +3,24 @@ import { START_CHECK } from '../processes/start-check.ts';
 
 /** The maximum size of a file: 2 GB in the 512-byte blocks of POSIX. */
 const FILE_BLOCKS = 4_194_304;
-const MOST_PROCESSES = 4096;
+const MAX_PROCESSES = 4096;
 
-/** Lines of POSIX sh. The number of processes is `ulimit -p` in dash and `-u` in other shells. */
+/** Lines of POSIX sh that set limits. The limit on processes is `ulimit -p` in dash and `ulimit -u` in other shells. */
 const LIMITS = [
   `ulimit -f ${FILE_BLOCKS} 2>/dev/null`,
-  `{ ulimit -u ${MOST_PROCESSES} || ulimit -p ${MOST_PROCESSES}; } 2>/dev/null`,
+  `{ ulimit -u ${MAX_PROCESSES} || ulimit -p ${MAX_PROCESSES}; } 2>/dev/null`,
 ];
 
 /** The maximum number of processes whose command lines are reported. */
-const MOST_NAMED = 10;
-const COMMAND_BYTES = 200;
+const MAX_REPORTED = 10;
+const MAX_COMMAND_BYTES = 200;
 
 /**
- * Searches for living processes besides this shell and the first process of the namespace. If there are any, it
- * waits up to 0.3 s for their end, in short steps. A zombie has ended.
+ * Lines of POSIX sh that search for running processes besides this shell and the first process of the namespace, and
+ * report them. If there are any, the script first waits up to 0.3 s for their end, in short steps. Zombies do not
+ * count.
  */
-const LOOK_FOR_LEFT = [
+const REPORT_REMAINING = [
   'look() {',
   '  left=',
   '  for each in /proc/[0-9]*; do',
@@ -43,7 +44,7 @@ const LOOK_FOR_LEFT = [
   String.raw`printf 'left %s\n' "$#" >&2`,
   'named=0',
   'for pid; do',
-  `  [ "$named" -lt ${MOST_NAMED} ] || break`,
+  `  [ "$named" -lt ${MAX_REPORTED} ] || break`,
   '  named=$((named + 1))',
   '  { read -r stat < "/proc/$pid/stat"; } 2>/dev/null || continue',
   '  stat=${stat##*) }',
@@ -51,7 +52,7 @@ const LOOK_FOR_LEFT = [
   '  parent=${stat%% *}',
   '  command=$({',
   String.raw`    tr '\000-\037\177' ' ' < "/proc/$pid/cmdline" |`,
-  `    head -c ${COMMAND_BYTES}`,
+  `    head -c ${MAX_COMMAND_BYTES}`,
   '  } 2>/dev/null)',
   String.raw`  printf 'process %s %s %s\n' "$pid" "$parent" "$command" >&2`,
   'done',
@@ -65,15 +66,15 @@ const MONITOR = [
   'echo begun >&2',
   '"$@" 2>&1',
   'code=$?',
-  ...LOOK_FOR_LEFT,
+  ...REPORT_REMAINING,
   'exit $code',
 ].join('\n');
 
 /**
- * Wraps a command in a shell that runs inside the command's process namespace and reports on stderr: `begun`
- * before the command, and after it `left N`, the number of processes that still existed, and `process PID
- * PARENT COMMAND` for the first of them. The command itself does not get this stderr (its errors go to stdout).
- * The shell survives TERM, which is meant for the command; all processes end when it ends.
+ * Wraps a command in a shell that runs inside the command's process namespace and reports on stderr. It writes `begun`
+ * before the command starts. When the command has ended, it writes `left N` with the number of processes that still
+ * run, and `process PID PARENT COMMAND` for the first of them. The stderr of the command itself goes to its stdout. The
+ * shell ignores TERM, which is meant for the command. When the shell ends, all processes in the namespace end.
  */
 export function withMonitor(argv: readonly string[]): readonly string[] {
   return ['/bin/sh', '-c', MONITOR, 'sh', ...argv];
@@ -88,11 +89,11 @@ export function withLimits(
   return ['/bin/sh', '-c', lines.join('\n'), 'sh', ...argv];
 }
 
-/** The report on the stderr of a monitored command, or of the program that should have started it. */
+/** The report on the stderr of a monitored command, or of the program that failed to start the command. */
 export interface MonitorReport {
   /** True if the command itself ran. */
   readonly hasStarted: boolean;
-  /** The number of processes that the command left running. They have been ended. */
+  /** The number of processes that still ran when the command ended. They were then ended, too. */
   readonly remaining: number;
   /** Details of the first of these processes. */
   readonly processes: readonly RunningProcess[];
@@ -100,16 +101,16 @@ export interface MonitorReport {
   readonly problem: string;
 }
 
-/** Reads the report from the stderr of a monitored command. */
+/** Parses the report from the stderr of a monitored command. */
 export function parseMonitorReport(stderr: string): MonitorReport {
-  const begun = /^begun$/m.test(stderr);
-  if (!begun) {
+  const hasStarted = /^begun$/m.test(stderr);
+  if (!hasStarted) {
     const [line = ''] = stderr.trim().split('\n');
-    return { hasStarted: begun, remaining: 0, processes: [], problem: line.slice(0, 300) };
+    return { hasStarted, remaining: 0, processes: [], problem: line.slice(0, 300) };
   }
   const remaining = Number(/^left (\d{1,6})$/m.exec(stderr)?.[1] ?? 0);
   const processes = [...stderr.matchAll(/^process (\d{1,10}) (\d{1,10}) (.*)$/gm)].map(
     ([, pid, parent, command = '']) => ({ pid: Number(pid), parent: Number(parent), command }),
   );
-  return { hasStarted: begun, remaining, processes, problem: '' };
+  return { hasStarted, remaining, processes, problem: '' };
 }

@@ -32,7 +32,7 @@ import { buildSeatbeltArguments } from './seatbelt.ts';
 import { testSandbox } from './self-test.ts';
 import { determineAccess, type HostPaths, type CommandAccess } from './access-rules.ts';
 
-/** The settings that a sandbox is opened with. */
+/** The settings with which a sandbox is opened. */
 export interface SandboxSettings {
   readonly kind: 'auto' | 'bwrap' | 'seatbelt' | 'container' | 'off';
   readonly platform: NodeJS.Platform;
@@ -44,8 +44,8 @@ export interface SandboxSettings {
   /** Default: caches are kept in the temporary directory of each command. */
   readonly caches?: CacheSettings;
   /**
-   * A private directory for notes about running commands and for quarantined files, created when needed; null
-   * if there is none.
+   * A private directory for records of running commands and for quarantined files, created when needed; null if there
+   * is none.
    */
   readonly records: string | null;
 }
@@ -91,7 +91,7 @@ abstract class TestedSandbox implements Sandbox {
 
   abstract useLoopback(key: string): Promise<() => void>;
 
-  /** Confines a command. `caches`: null if it uses no caches of package managers. */
+  /** Confines a command. `caches` is null if the command gets no caches of package managers. */
   protected abstract confineWith(
     command: CommandToConfine,
     caches: CacheSettings | null,
@@ -104,19 +104,19 @@ abstract class TestedSandbox implements Sandbox {
     const [home = '/'] = this.settings.hostPaths.homes;
     for (let tries = 1; ; tries += 1) {
       const result = await testSandbox((command) => this.confineWith(command, null), home).catch(
-        // The test could not be prepared or started, so nothing was shown to hold.
+        // The test could not be prepared or started, so it did not show that the sandbox works.
         (thrown: unknown) => ({ ok: false, started: false, said: errorMessage(thrown) }) as const,
       );
-      if (result.ok || result.started || tries === MAX_TRIES) return result;
+      if (result.ok || result.started || tries === MAX_ATTEMPTS) return result;
     }
   }
 }
 
 /**
- * The self-test is repeated because a file that is to be hidden may disappear while the sandbox is being set up. One
- * such failure does not show that the sandbox does not work.
+ * The maximum number of attempts of the self-test. It may fail although the sandbox works, if a file that is to be
+ * hidden disappears while the sandbox is being set up.
  */
-const MAX_TRIES = 4;
+const MAX_ATTEMPTS = 4;
 
 class Bubblewrap extends TestedSandbox {
   private readonly protection = new ProtectedFileChecks(this.settings);
@@ -142,7 +142,10 @@ class Bubblewrap extends TestedSandbox {
       network,
       makes: usesPackageCaches(argv),
     });
-    const { rules, protectedPaths: places, opened } = this.surveyFor(confinement, caches.writable);
+    const { rules, protectedPaths, backup } = this.determineCommandAccess(
+      confinement,
+      caches.writable,
+    );
     const isMonitored = stderr === 'monitor';
     const entry =
       loopback === undefined || confinement.network ? null : this.loopbacks.entry(loopback);
@@ -166,12 +169,12 @@ class Bubblewrap extends TestedSandbox {
         : { file: this.nsenter ?? 'nsenter', args: [...entry, program, ...args] }),
       env: {
         ...caches.variables(plan.scratch),
-        ...withScratch(env, plan.scratch),
-        ...(opened === null ? {} : withoutHooks(env)),
+        ...useScratchDirectory(env, plan.scratch),
+        ...(backup === null ? {} : disableHooks(env)),
       },
       monitored: isMonitored,
       startCheck: true,
-      ...this.protection.begin({ places, opened, roots: confinement.roots }),
+      ...this.protection.begin({ pathState: protectedPaths, backup, roots: confinement.roots }),
     };
   }
 
@@ -179,22 +182,25 @@ class Bubblewrap extends TestedSandbox {
    * Determines the access of a command. Protected files are left writable for git only if they can be restored
    * afterwards.
    */
-  private surveyFor(confinement: Confinement, caches: readonly string[]): Surveyed {
+  private determineCommandAccess(
+    confinement: Confinement,
+    caches: readonly string[],
+  ): PreparedAccess {
     const { records, path } = this.settings;
     const hostPaths = { ...this.settings.hostPaths, path, caches };
-    const surveyed = determineAccess(confinement, hostPaths);
-    if (surveyed.gitWritable === null) return { ...surveyed, opened: null };
-    const opened = this.protection.isSettled()
-      ? ProtectedFileBackup.create(surveyed.gitWritable, quarantineDirectory(records))
+    const prepared = determineAccess(confinement, hostPaths);
+    if (prepared.gitWritable === null) return { ...prepared, backup: null };
+    const backup = this.protection.isSettled()
+      ? ProtectedFileBackup.create(prepared.gitWritable, quarantineDirectory(records))
       : null;
-    if (opened !== null) return { ...surveyed, opened };
-    const held = determineAccess({ ...confinement, runsGitAlone: false }, hostPaths);
-    return { ...held, opened: null };
+    if (backup !== null) return { ...prepared, backup };
+    const restricted = determineAccess({ ...confinement, runsGitAlone: false }, hostPaths);
+    return { ...restricted, backup: null };
   }
 
   protected async test(): Promise<SandboxState> {
     const { path, roots } = this.settings;
-    this.protection.sweep();
+    this.protection.cleanUpAfterKilledProcesses();
     this.program = findTrustedProgram('bwrap', path, roots);
     this.nsenter = findTrustedProgram('nsenter', path, roots);
     if (this.program === undefined)
@@ -203,16 +209,16 @@ class Bubblewrap extends TestedSandbox {
     if (result.ok) return { on: true, kind: 'bwrap' };
     if (!result.started)
       return { on: false, ...diagnoseBubblewrapFailure(result.said, readMachineDetails()) };
-    return { on: false, ...leaky(result.said) };
+    return { on: false, ...describeFailedTest(result.said) };
   }
 }
 
-interface Surveyed extends CommandAccess {
-  readonly opened: ProtectedFileBackup | null;
+interface PreparedAccess extends CommandAccess {
+  readonly backup: ProtectedFileBackup | null;
 }
 
 /** Adds a git setting that disables hooks while more files than usual are writable. */
-function withoutHooks(env: CommandToConfine['env']): CommandToConfine['env'] {
+function disableHooks(env: CommandToConfine['env']): CommandToConfine['env'] {
   const count = Number(env['GIT_CONFIG_COUNT'] ?? 0);
   return {
     GIT_CONFIG_COUNT: String(count + 1),
@@ -223,7 +229,7 @@ function withoutHooks(env: CommandToConfine['env']): CommandToConfine['env'] {
 
 const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
 
-/** The sandbox of macOS. A missing path needs no placeholder there, and a private directory is a real one. */
+/** The sandbox of macOS. The scratch directory of a command is a directory on disk, because Seatbelt has no mounts. */
 class Seatbelt extends TestedSandbox {
   /** Does nothing: on macOS the network is allowed or denied as a whole. */
   useLoopback(): Promise<() => void> {
@@ -241,15 +247,15 @@ class Seatbelt extends TestedSandbox {
       makes: usesPackageCaches(argv),
     });
     const { hostPaths } = this.settings;
-    const { rules, protectedPaths: places } = determineAccess(confinement, {
+    const { rules, protectedPaths } = determineAccess(confinement, {
       ...hostPaths,
       caches: caches.writable,
     });
     const plan: SandboxPlan = {
       rules: [
-        // Seatbelt cannot replace a directory by a private one. These stay read-only, as everything is.
+        // Seatbelt cannot replace a directory by a private one. Such directories stay read-only by default.
         ...rules.filter(({ kind }) => kind !== 'private'),
-        ...places.missing.map((path) => ({ kind: 'absent', path }) as const),
+        ...protectedPaths.missing.map((path) => ({ kind: 'absent', path }) as const),
       ],
       scratch,
       network: confinement.network,
@@ -259,7 +265,7 @@ class Seatbelt extends TestedSandbox {
     return {
       file: SANDBOX_EXEC,
       args: buildSeatbeltArguments(plan, withLimits(argv, { startCheck: false })),
-      env: { ...caches.variables(scratch), ...withScratch(env, scratch) },
+      env: { ...caches.variables(scratch), ...useScratchDirectory(env, scratch) },
       monitored: false,
       startCheck: false,
       settle: () => Promise.resolve(EMPTY_CLEANUP),
@@ -272,11 +278,11 @@ class Seatbelt extends TestedSandbox {
     try {
       accessSync(SANDBOX_EXEC, constants.X_OK);
     } catch (thrown) {
-      return { on: false, because: `sandbox-exec can't be run: ${errorMessage(thrown)}`, hint };
+      return { on: false, because: `sandbox-exec cannot be run: ${errorMessage(thrown)}`, hint };
     }
     const result = await this.runSelfTest();
     if (result.ok) return { on: true, kind: 'seatbelt' };
-    if (result.started) return { on: false, ...leaky(result.said) };
+    if (result.started) return { on: false, ...describeFailedTest(result.said) };
     return {
       on: false,
       because: `sandbox-exec does not work here (${oneLine(result.said)})`,
@@ -285,10 +291,10 @@ class Seatbelt extends TestedSandbox {
   }
 }
 
-function leaky(said: string): { readonly because: string; readonly hint: string } {
+function describeFailedTest(said: string): { readonly because: string; readonly hint: string } {
   return {
-    because: `the sandbox did not hold when it was tried out: ${oneLine(said)}`,
-    hint: 'look at what `muster doctor` says, and report it',
+    because: `the sandbox failed its self-test: ${oneLine(said)}`,
+    hint: 'run `muster doctor` and report what it says',
   };
 }
 
@@ -297,6 +303,9 @@ function oneLine(text: string): string {
 }
 
 /** Points temporary files, and caches that have no variable of their own, to the scratch directory. */
-function withScratch(env: CommandToConfine['env'], scratch: string): CommandToConfine['env'] {
+function useScratchDirectory(
+  env: CommandToConfine['env'],
+  scratch: string,
+): CommandToConfine['env'] {
   return { ...env, TMPDIR: scratch, XDG_CACHE_HOME: join(scratch, '.cache') };
 }

@@ -16,43 +16,48 @@ export interface CacheSettings {
 }
 
 interface Cache {
-  /** The variable that tells the package manager the location of its cache. */
+  /** The environment variable that sets the location of the cache. */
   readonly variable: string;
   /** The name in the directory of the private caches. */
   readonly name: string;
-  /** The usual location, relative to the home directory. */
-  readonly usual: string;
+  /** The default location, relative to the home directory. */
+  readonly defaultLocation: string;
   /** True if downloaded packages are useful without a network, even if the cache cannot be written. */
   readonly isLibrary?: true;
 }
 
-/** Each row comes from the manual of its program. Other programs follow `XDG_CACHE_HOME`. */
+/** The caches of package managers, from their manuals. Programs that are not listed follow `XDG_CACHE_HOME`. */
 const CACHES: readonly Cache[] = [
-  { variable: 'npm_config_cache', name: 'npm', usual: '.npm' },
-  { variable: 'PNPM_HOME', name: 'pnpm', usual: '.local/share/pnpm' },
-  { variable: 'YARN_CACHE_FOLDER', name: 'yarn', usual: '.cache/yarn' },
-  { variable: 'YARN_GLOBAL_FOLDER', name: 'yarn-berry', usual: '.yarn/berry' },
-  { variable: 'COREPACK_HOME', name: 'corepack', usual: '.cache/node/corepack' },
-  { variable: 'BUN_INSTALL_CACHE_DIR', name: 'bun', usual: '.bun/install/cache' },
-  { variable: 'DENO_DIR', name: 'deno', usual: '.cache/deno' },
-  { variable: 'PIP_CACHE_DIR', name: 'pip', usual: '.cache/pip' },
-  { variable: 'UV_CACHE_DIR', name: 'uv', usual: '.cache/uv' },
-  { variable: 'POETRY_CACHE_DIR', name: 'poetry', usual: '.cache/pypoetry' },
-  { variable: 'PIPENV_CACHE_DIR', name: 'pipenv', usual: '.cache/pipenv' },
-  { variable: 'CARGO_HOME', name: 'cargo', usual: '.cargo', isLibrary: true },
-  { variable: 'GOMODCACHE', name: 'go-mod', usual: 'go/pkg/mod', isLibrary: true },
-  { variable: 'GOCACHE', name: 'go-build', usual: '.cache/go-build' },
-  { variable: 'GRADLE_USER_HOME', name: 'gradle', usual: '.gradle', isLibrary: true },
-  { variable: 'NUGET_PACKAGES', name: 'nuget', usual: '.nuget/packages', isLibrary: true },
-  { variable: 'COMPOSER_CACHE_DIR', name: 'composer', usual: '.cache/composer' },
-  { variable: 'BUNDLE_USER_CACHE', name: 'bundler', usual: '.bundle/cache' },
-  { variable: 'PUB_CACHE', name: 'pub', usual: '.pub-cache', isLibrary: true },
-  { variable: 'CCACHE_DIR', name: 'ccache', usual: '.cache/ccache' },
-  { variable: 'SCCACHE_DIR', name: 'sccache', usual: '.cache/sccache' },
+  { variable: 'npm_config_cache', name: 'npm', defaultLocation: '.npm' },
+  { variable: 'PNPM_HOME', name: 'pnpm', defaultLocation: '.local/share/pnpm' },
+  { variable: 'YARN_CACHE_FOLDER', name: 'yarn', defaultLocation: '.cache/yarn' },
+  { variable: 'YARN_GLOBAL_FOLDER', name: 'yarn-berry', defaultLocation: '.yarn/berry' },
+  { variable: 'COREPACK_HOME', name: 'corepack', defaultLocation: '.cache/node/corepack' },
+  { variable: 'BUN_INSTALL_CACHE_DIR', name: 'bun', defaultLocation: '.bun/install/cache' },
+  { variable: 'DENO_DIR', name: 'deno', defaultLocation: '.cache/deno' },
+  { variable: 'PIP_CACHE_DIR', name: 'pip', defaultLocation: '.cache/pip' },
+  { variable: 'UV_CACHE_DIR', name: 'uv', defaultLocation: '.cache/uv' },
+  { variable: 'POETRY_CACHE_DIR', name: 'poetry', defaultLocation: '.cache/pypoetry' },
+  { variable: 'PIPENV_CACHE_DIR', name: 'pipenv', defaultLocation: '.cache/pipenv' },
+  { variable: 'CARGO_HOME', name: 'cargo', defaultLocation: '.cargo', isLibrary: true },
+  { variable: 'GOMODCACHE', name: 'go-mod', defaultLocation: 'go/pkg/mod', isLibrary: true },
+  { variable: 'GOCACHE', name: 'go-build', defaultLocation: '.cache/go-build' },
+  { variable: 'GRADLE_USER_HOME', name: 'gradle', defaultLocation: '.gradle', isLibrary: true },
+  {
+    variable: 'NUGET_PACKAGES',
+    name: 'nuget',
+    defaultLocation: '.nuget/packages',
+    isLibrary: true,
+  },
+  { variable: 'COMPOSER_CACHE_DIR', name: 'composer', defaultLocation: '.cache/composer' },
+  { variable: 'BUNDLE_USER_CACHE', name: 'bundler', defaultLocation: '.bundle/cache' },
+  { variable: 'PUB_CACHE', name: 'pub', defaultLocation: '.pub-cache', isLibrary: true },
+  { variable: 'CCACHE_DIR', name: 'ccache', defaultLocation: '.cache/ccache' },
+  { variable: 'SCCACHE_DIR', name: 'sccache', defaultLocation: '.cache/sccache' },
 ];
 
-/** Programs that keep caches, or are known to run one that does. */
-const USERS =
+/** Matches programs that keep caches, or that run such programs. */
+const CACHE_PROGRAMS =
   /\b(?:npm|npx|pnpm|pnpx|yarn|yarnpkg|corepack|bun|bunx|deno|node-gyp|pip|pip3|uv|uvx|poetry|pipenv|cargo|go|gradle|gradlew|dotnet|nuget|composer|bundle|dart|flutter|ccache|sccache|make)\b/;
 
 /**
@@ -60,14 +65,14 @@ const USERS =
  * they already exist.
  */
 export function usesPackageCaches(argv: readonly string[]): boolean {
-  return argv.some((word) => USERS.test(word));
+  return argv.some((word) => CACHE_PROGRAMS.test(word));
 }
 
 /** The locations of the caches for one command. */
 export interface CacheLocations {
   /**
-   * Returns the cache variables for a command, given its temporary directory (absolute), which is used if there
-   * are no other caches.
+   * Returns the environment variables with the locations of caches. `scratch` is the temporary directory of the command
+   * (absolute), which contains the caches if there is no other directory for them.
    */
   variables(scratch: string): Readonly<Record<string, string>>;
   /** Existing directories that the command may write to. Absolute. */
@@ -79,20 +84,20 @@ export interface CacheUse {
   /** True if the command may write to more than its temporary directory. */
   readonly mayWrite: boolean;
   readonly network: boolean;
-  /** True if missing private caches are created. */
+  /** True if the directory of the private caches is created if it is missing. */
   readonly makes: boolean;
 }
 
 /** Locates the caches for one command, and creates the directories that it may write to. */
 export function locateCaches(settings: CacheSettings | null, use: CacheUse): CacheLocations {
   const { mayWrite, network, makes } = use;
-  if (settings?.kind === 'shared' && mayWrite) return sharedPlaces(settings);
+  if (settings?.kind === 'shared' && mayWrite) return locateSharedCaches(settings);
   const directory =
-    settings !== null && mayWrite ? privateDirectory(settings.directory, makes) : null;
-  const used = CACHES.filter(({ name, usual, isLibrary }) => {
+    settings !== null && mayWrite ? openPrivateDirectory(settings.directory, makes) : null;
+  const used = CACHES.filter(({ name, defaultLocation, isLibrary }) => {
     if (isLibrary !== true || (network && directory !== null)) return true;
     const hasOwn = directory !== null && existsSync(join(directory, name));
-    return hasOwn || settings === null || !existsSync(join(settings.home, usual));
+    return hasOwn || settings === null || !existsSync(join(settings.home, defaultLocation));
   });
   return {
     variables: (scratch) => {
@@ -103,13 +108,14 @@ export function locateCaches(settings: CacheSettings | null, use: CacheUse): Cac
   };
 }
 
-function sharedPlaces({ home, environment }: CacheSettings): CacheLocations {
-  const places = CACHES.map(
-    ({ variable, usual }) => [variable, environment[variable] ?? join(home, usual)] as const,
+function locateSharedCaches({ home, environment }: CacheSettings): CacheLocations {
+  const locations = CACHES.map(
+    ({ variable, defaultLocation }) =>
+      [variable, environment[variable] ?? join(home, defaultLocation)] as const,
   );
   return {
-    variables: () => Object.fromEntries(places),
-    writable: places.map(([, path]) => path).filter(isDirectory),
+    variables: () => Object.fromEntries(locations),
+    writable: locations.map(([, path]) => path).filter(isDirectory),
   };
 }
 
@@ -117,8 +123,11 @@ function isDirectory(path: string): boolean {
   return lstatIfPresent(path)?.isDirectory() === true;
 }
 
-/** Returns null if the directory is missing or cannot be created, or if others could change its content. */
-function privateDirectory(path: string, makes: boolean): string | null {
+/**
+ * Returns the path of the directory, which is created if `makes` is true. Returns null if the directory is missing or
+ * cannot be created, or if others could change its content.
+ */
+function openPrivateDirectory(path: string, makes: boolean): string | null {
   if (!makes && !existsSync(path)) return null;
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });

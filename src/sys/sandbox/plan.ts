@@ -3,19 +3,19 @@ import { isInside } from '../files/paths.ts';
 /** The access of a sandboxed command to a path and everything below it. Paths without a rule are read-only. */
 export interface PathRule {
   readonly kind:
-    | 'private' // an empty directory of its own, gone with it
-    | 'shown' // as it is, read-only, also below something private
-    | 'writable' // as it is
-    | 'held' // writable, and can't be moved away
-    | 'protected' // as it is, read-only, below something writable
-    | 'absent' // not there, and can't be made, where the sandbox can hold that
-    | 'hidden' // a directory without its contents
-    | 'masked'; // a file or socket that can't be opened
-  /** Absolute and real. */
+    | 'private' // an empty directory that is removed when the command ends
+    | 'shown' // visible and read-only, also below a private directory
+    | 'writable' // visible and writable
+    | 'held' // writable, but cannot be renamed or moved
+    | 'protected' // visible and read-only, below a writable directory
+    | 'absent' // does not exist and cannot be created, if the kind of sandbox can prevent that
+    | 'hidden' // a directory that appears empty
+    | 'masked'; // a file or socket that cannot be opened
+  /** Absolute, without links. */
   readonly path: string;
 }
 
-/** Protected paths: rules for the ones that exist, and the ones that must not be created. */
+/** Protected paths: rules for the paths that exist, and the paths that must not be created. */
 export interface GuardedPaths {
   readonly rules: readonly PathRule[];
   /** Absolute paths that do not exist. */
@@ -31,7 +31,7 @@ export interface SandboxPlan {
   readonly network: boolean;
   readonly cwd: string;
   /**
-   * True if the command runs as root, who owns the files that configure the kernel, with or without
+   * True if the command runs as root. Root owns the files that configure the kernel, and can write to them even without
    * capabilities.
    */
   readonly asRoot: boolean;
@@ -41,7 +41,7 @@ export interface SandboxPlan {
 const STRENGTH: readonly PathRule['kind'][] = [
   'private',
   'shown',
-  // A writable root is a mount, so it cannot be moved in any case.
+  // A writable root is a mount and cannot be moved, so `writable` may replace `held`.
   'held',
   'writable',
   'protected',
@@ -50,50 +50,58 @@ const STRENGTH: readonly PathRule['kind'][] = [
   'masked',
 ];
 
-/** Kinds of rules below which nothing of the host exists. */
-const EMPTY: ReadonlySet<PathRule['kind']> = new Set(['private', 'absent', 'hidden', 'masked']);
-const WRITABLE: ReadonlySet<PathRule['kind']> = new Set(['writable', 'held']);
+/** Kinds of rules that hide everything of this machine below their path. */
+const EMPTY_KINDS: ReadonlySet<PathRule['kind']> = new Set([
+  'private',
+  'absent',
+  'hidden',
+  'masked',
+]);
+const WRITABLE_KINDS: ReadonlySet<PathRule['kind']> = new Set(['writable', 'held']);
 
 /**
- * Returns the rules in the order in which they are applied over one another, without the ones that change
- * nothing: only writable paths are protected, and only visible ones are hidden. The directories above such a
- * path cannot be renamed, because a rename would move the path along and free its name.
+ * Sorts rules into the order in which they are applied one over the other, and drops rules without an effect: only
+ * writable paths are protected, and only visible paths are hidden. Adds rules that keep the directories above a
+ * protected or hidden path from being renamed, because a rename would also move the path and leave its name free.
  */
 export function layerRules(rules: readonly PathRule[]): readonly PathRule[] {
-  const laid = layOver(rules);
-  return layOver([...laid, ...laid.flatMap((rule) => wayTo(rule, laid))]);
+  const layered = applyStrongest(rules);
+  return applyStrongest([...layered, ...layered.flatMap((rule) => listParentRules(rule, layered))]);
 }
 
-function wayTo({ kind, path }: PathRule, laid: readonly PathRule[]): readonly PathRule[] {
-  // For a path that does not exist, nothing could be moved.
-  if (WRITABLE.has(kind) || kind === 'absent') return [];
-  const above = holding(parentOf(path) ?? '/', laid);
-  if (above === undefined || !WRITABLE.has(above.kind)) return [];
-  const way: PathRule[] = [];
-  for (let at = parentOf(path); at !== undefined && at !== above.path; at = parentOf(at)) {
-    way.push({ kind: 'held', path: at });
+function listParentRules(
+  { kind, path }: PathRule,
+  layered: readonly PathRule[],
+): readonly PathRule[] {
+  // A path that does not exist cannot be moved together with its directory.
+  if (WRITABLE_KINDS.has(kind) || kind === 'absent') return [];
+  const above = findCoveringRule(getParent(path) ?? '/', layered);
+  if (above === undefined || !WRITABLE_KINDS.has(above.kind)) return [];
+  const parentRules: PathRule[] = [];
+  for (let at = getParent(path); at !== undefined && at !== above.path; at = getParent(at)) {
+    parentRules.push({ kind: 'held', path: at });
   }
-  return way;
+  return parentRules;
 }
 
-function layOver(rules: readonly PathRule[]): readonly PathRule[] {
+function applyStrongest(rules: readonly PathRule[]): readonly PathRule[] {
   const byPath = new Map<string, PathRule>();
   for (const rule of rules) {
     const other = byPath.get(rule.path);
     if (other === undefined || strength(other) < strength(rule)) byPath.set(rule.path, rule);
   }
-  const laid = new Map<string, PathRule>();
+  const layered = new Map<string, PathRule>();
   const fromTheTop = [...byPath.values()].toSorted(
     (a, b) => depth(a.path) - depth(b.path) || (a.path < b.path ? -1 : 1),
   );
   for (const rule of fromTheTop) {
-    if (changes(rule, ruleAbove(rule.path, laid))) laid.set(rule.path, rule);
+    if (hasEffect(rule, ruleAbove(rule.path, layered))) layered.set(rule.path, rule);
   }
-  return [...laid.values()];
+  return [...layered.values()];
 }
 
-function changes({ kind }: PathRule, above: PathRule | undefined): boolean {
-  const isEmpty = above !== undefined && EMPTY.has(above.kind);
+function hasEffect({ kind }: PathRule, above: PathRule | undefined): boolean {
+  const isEmpty = above !== undefined && EMPTY_KINDS.has(above.kind);
   switch (kind) {
     case 'writable':
       return true;
@@ -102,7 +110,7 @@ function changes({ kind }: PathRule, above: PathRule | undefined): boolean {
     case 'held':
     case 'protected':
     case 'absent':
-      return above !== undefined && WRITABLE.has(above.kind);
+      return above !== undefined && WRITABLE_KINDS.has(above.kind);
     case 'private':
     case 'hidden':
     case 'masked':
@@ -111,14 +119,14 @@ function changes({ kind }: PathRule, above: PathRule | undefined): boolean {
 }
 
 function ruleAbove(path: string, rules: ReadonlyMap<string, PathRule>): PathRule | undefined {
-  for (let at = parentOf(path); at !== undefined; at = parentOf(at)) {
+  for (let at = getParent(path); at !== undefined; at = getParent(at)) {
     const rule = rules.get(at);
     if (rule !== undefined) return rule;
   }
   return undefined;
 }
 
-function parentOf(path: string): string | undefined {
+function getParent(path: string): string | undefined {
   if (path === '/') return undefined;
   return path.slice(0, path.lastIndexOf('/')) || '/';
 }
@@ -131,18 +139,18 @@ function strength({ kind }: PathRule): number {
   return STRENGTH.indexOf(kind);
 }
 
-/** Tells whether a command can create or change the entry at this path. `rules` must come from `layerRules`. */
+/** Tells whether a command can create or change an entry at this path. `rules` must come from `layerRules`. */
 export function isWritable(path: string, rules: readonly PathRule[]): boolean {
-  const rule = holding(path, rules);
-  return rule !== undefined && WRITABLE.has(rule.kind);
+  const rule = findCoveringRule(path, rules);
+  return rule !== undefined && WRITABLE_KINDS.has(rule.kind);
 }
 
-/** Tells whether a command cannot see the entry at this path. `rules` must come from `layerRules`. */
+/** Tells whether the entry at this path is hidden from a command. `rules` must come from `layerRules`. */
 export function isHidden(path: string, rules: readonly PathRule[]): boolean {
-  const rule = holding(path, rules);
+  const rule = findCoveringRule(path, rules);
   return rule !== undefined && (rule.kind === 'hidden' || rule.kind === 'masked');
 }
 
-function holding(path: string, laid: readonly PathRule[]): PathRule | undefined {
-  return laid.findLast((rule) => isInside(rule.path, path));
+function findCoveringRule(path: string, layered: readonly PathRule[]): PathRule | undefined {
+  return layered.findLast((rule) => isInside(rule.path, path));
 }

@@ -8,14 +8,14 @@ export interface Confinement {
    * files.
    */
   readonly access: 'read-only' | 'workspace';
-  /** Absolute real paths. */
+  /** The roots of the task. Absolute, without links. */
   readonly roots: readonly string[];
-  /** True if the command shares the machine's network. Otherwise it has only a loopback of its own. */
+  /** True if the command uses the machine's network. Otherwise the command has only a loopback. */
   readonly network: boolean;
   /** Default: none. */
   readonly denied?: DeniedPaths;
   /**
-   * True if the command line runs only git. If the repository makes git run no other program, git may then
+   * True if the command line runs only git. If the repository does not make git run other programs either, git may
    * change protected files, which are checked afterwards. Default: false.
    */
   readonly runsGitAlone?: boolean;
@@ -23,9 +23,9 @@ export interface Confinement {
 
 /** Files, and directories with their content, that permission rules deny to commands. Absolute paths. */
 export interface DeniedPaths {
-  /** Paths that must not be seen or changed. A hidden directory above a root does not affect the root. */
+  /** Paths that the command must not see or change. A hidden directory above a root does not hide the root. */
   readonly hidden: readonly string[];
-  /** Paths that must not be changed. This includes roots inside them. */
+  /** Paths that the command must not change. If such a path contains a root, the root is read-only too. */
   readonly readOnly: readonly string[];
 }
 
@@ -34,17 +34,17 @@ export interface CommandToConfine {
   readonly argv: readonly [string, ...string[]];
   /** Absolute, real. */
   readonly cwd: string;
-  /** The whole environment. */
+  /** The full environment. */
   readonly env: Environment;
   readonly confinement: Confinement;
   /**
-   * The key of a shared loopback (see `useLoopback`). It applies if the loopback is in use and the command has
-   * no network.
+   * The key of a shared loopback (see `useLoopback`). It has an effect only if the loopback is in use and the command
+   * does not use the machine's network.
    */
   readonly loopback?: string;
   /**
-   * `monitor`: stderr carries reports about the command. `command`: stderr belongs to the command, and there
-   * are no reports.
+   * `monitor`: stderr contains reports about the command (see monitor-script.ts). `command`: stderr is the stderr of
+   * the command, and there are no reports.
    */
   readonly stderr: 'monitor' | 'command';
 }
@@ -55,8 +55,8 @@ export interface ConfinedCommand {
   readonly args: readonly string[];
   readonly env: Environment;
   /**
-   * True if the started process stays outside the sandbox, ends together with everything inside, and reports on
-   * stderr (see monitor-script.ts). False: there are no reports.
+   * True if the started process is a monitor: it stays outside the sandbox, ends together with all processes inside,
+   * and reports on stderr (see monitor-script.ts). If false, there are no reports.
    */
   readonly monitored: boolean;
   /** True if the command begins only after `START_CHECK` (start-check.ts) was answered on its descriptor 3. */
@@ -68,8 +68,8 @@ export interface ConfinedCommand {
    */
   settle(): Promise<CleanupResult>;
   /**
-   * Removes everything that was created for the command, and quarantines entries that were not settled. Call it
-   * when none of the command's processes is left; further calls do nothing.
+   * Removes everything that was created for the command, and quarantines entries that `settle` has not handled. Call it
+   * when none of the command's processes runs any more; further calls do nothing.
    */
   release(): void;
 }
@@ -77,30 +77,30 @@ export interface ConfinedCommand {
 /** The state of the sandbox of this machine. */
 export type SandboxState =
   | { readonly on: true; readonly kind: 'bwrap' | 'seatbelt' }
-  /** `because` and `hint` are one line each: why there is none, and how to get one. */
+  /** `because` says on one line why there is no sandbox, and `hint` how to get one. */
   | {
       readonly on: false;
       readonly because: string;
       readonly hint: string;
       /**
-       * The user says that the machine itself is the sandbox. Nothing is missing, then, but nothing here holds a
-       * command to reading either.
+       * Set if the user has declared that the machine itself is the sandbox. Commands then need no other sandbox, but
+       * nothing can restrict a command to reading.
        */
       readonly instead?: 'container';
     };
 
 /** Confines commands by means of the operating system. */
 export interface Sandbox {
-  /** Reports whether there is a working sandbox. It is tested at the first call. Never rejects. */
+  /** Reports whether there is a working sandbox. The first call tests the sandbox. Never rejects. */
   state(): Promise<SandboxState>;
   /**
-   * Returns how to start a command, based on the present state of the disk. The state of the sandbox must be
-   * `on`.
+   * Returns the program, arguments and environment that run a command in the sandbox, based on the present state of the
+   * disk. Call it only if the sandbox works (`on` in its state).
    */
   confine(command: CommandToConfine): ConfinedCommand;
   /**
-   * Lets the commands of this key share a loopback, so that they can reach each other's servers, from the time
-   * when the promise resolves until the returned function is called. If that is not possible, each command has
+   * Lets the commands with this key share a loopback, so that they can reach each other's servers, from the time when
+   * the promise resolves until the returned function is called. If no shared loopback can be created, each command has
    * its own loopback.
    */
   useLoopback(key: string): Promise<() => void>;

@@ -4,9 +4,9 @@ import type { PathRule, SandboxPlan } from './plan.ts';
 const WRITABLE_DEVICES = ['/dev/null', '/dev/zero', '/dev/tty', '/dev/stdout', '/dev/stderr'];
 
 /**
- * Builds the arguments of sandbox-exec(1) of macOS that confine `argv` as the plan says. Paths are passed as
- * parameters and not in the text of the profile, so that no directory name can end a string there. Later rules
- * win over earlier ones. Pure.
+ * Builds the arguments of sandbox-exec(1) of macOS that confine the command `argv` according to the plan. Paths are
+ * passed as parameters, because a directory name in the text of the profile could end a string. Later rules override
+ * earlier rules.
  */
 export function buildSeatbeltArguments(
   plan: SandboxPlan,
@@ -22,7 +22,7 @@ export function buildSeatbeltArguments(
   ];
 }
 
-/** `PATH_0` is the plan's scratch directory, `PATH_1` the path of its first rule, and so on. */
+/** Builds the profile. `PATH_0` is the plan's scratch directory, `PATH_1` the path of the first rule, and so on. */
 function seatbeltProfile({ rules, network }: SandboxPlan): string {
   const devices = WRITABLE_DEVICES.map((path) => `(literal "${path}")`).join(' ');
   return [
@@ -47,7 +47,7 @@ function ruleLines({ kind }: PathRule, path: string): readonly string[] {
     case 'held':
       return [
         `(allow file-read* file-write* (subpath ${path}))`,
-        // The directory must not be moved, because its protected entries would move along.
+        // The directory must not be moved, because that would move its protected entries to unprotected paths.
         `(deny file-write-unlink (literal ${path}))`,
       ];
     case 'shown':

@@ -10,8 +10,8 @@ import type { CommandToConfine, ConfinedCommand } from './sandbox.ts';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Prints one line for each thing that should not have been possible. The lowest process numbers exist in every
- * namespace, so if this process has one of them, the signal test is skipped.
+ * A script that tries things that the sandbox must prevent, and prints one line for each that succeeds. Process numbers
+ * up to 9 may exist in the sandbox too, so the signal test is skipped if this process has such a number.
  */
 const SCRIPT = `
 umask 077
@@ -32,7 +32,7 @@ echo done
 `;
 
 /**
- * The result of a self-test. `said` is the first protection that failed, or the error output if the sandbox did
+ * The result of a self-test. `said` describes the protections that failed, or is the error output if the sandbox did
  * not start.
  */
 export type SelfTestResult =
@@ -40,20 +40,20 @@ export type SelfTestResult =
   | { readonly ok: false; readonly started: boolean; readonly said: string };
 
 /**
- * Tests a sandbox by running one command in it. The command must be able to write in its workspace. It must not
- * be able to write elsewhere, see or signal processes of this machine, configure its kernel or reach a server
- * on its loopback, and it must not have a capability.
+ * Tests a sandbox by running one command in it. The command must be able to write to its workspace. It must not be able
+ * to write elsewhere, see or signal processes of this machine, configure the kernel, or reach a server on the loopback
+ * of this machine, and must have no capabilities.
  */
 export async function testSandbox(
   confine: (command: CommandToConfine) => ConfinedCommand,
   home: string,
 ): Promise<SelfTestResult> {
-  const place = makeUserOnlyTempDirectory('muster-sandbox-');
+  const workDirectory = makeUserOnlyTempDirectory('muster-sandbox-');
   const canary = join(home, `.muster-sandbox-test-${newId()}`);
   let server: Server | undefined;
   try {
-    const inside = join(place, 'inside');
-    const outside = join(place, 'outside');
+    const inside = join(workDirectory, 'inside');
+    const outside = join(workDirectory, 'outside');
     makeUserOnlyDirectory(inside);
     makeUserOnlyDirectory(outside);
     server = await listen();
@@ -75,7 +75,7 @@ export async function testSandbox(
   } finally {
     server?.close();
     rmSync(canary, { force: true });
-    rmSync(place, { recursive: true, force: true });
+    rmSync(workDirectory, { recursive: true, force: true });
   }
 }
 
@@ -105,7 +105,7 @@ async function run(command: ConfinedCommand, cwd: string): Promise<SelfTestResul
 }
 
 /**
- * Checks the files on disk, because the command may have written to a directory of its own with the same name.
+ * Checks the files on disk. The command cannot judge this itself: a path may lead to another directory in the sandbox.
  */
 function checkFiles(paths: Record<'inside' | 'outside' | 'canary', string>): SelfTestResult {
   const wrote = readFileSync(join(paths.inside, 'canary'), 'utf8') === 'canary\n';

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readQuery, type QueryTerm } from '../../../src/base/code-search/query.ts';
-import { isToken, stemsOf, TermFinder } from '../../../src/base/code-search/term-finder.ts';
+import { isToken, listStems, TermFinder } from '../../../src/base/code-search/term-finder.ts';
 
 /** Counts by taking every token of the text apart. */
 function expectedCounts(text: string, terms: readonly QueryTerm[]): readonly number[] {
   const tokens = text.match(/[A-Za-z0-9_$\u0080-\uffff]+/g) ?? [];
-  const stems = tokens.filter(isToken).flatMap((token) => stemsOf(token));
+  const stems = tokens.filter(isToken).flatMap((token) => listStems(token));
   return terms.map(({ stems: wanted }) => stems.filter((stem) => wanted.includes(stem)).length);
 }
 

@@ -41,7 +41,7 @@ describe('why it does not work', () => {
     [DENIED, { userNamespacesAllowed: '0\n' }, /^user namespaces/, /unprivileged_userns_clone=1/],
     [DENIED, { mostUserNamespaces: '0\n' }, /^user namespaces/, /user\.max_user_namespaces/],
     [DENIED, { inContainer: true }, /^user namespaces/, /seccomp=unconfined/],
-    ['bwrap: setting up uid map: Permission denied', {}, /uid map/, /inside another sandbox/],
+    ['bwrap: setting up uid map: Permission denied', {}, /uid map/, /another sandbox/],
     [
       "bwrap: Can't mount proc on /newroot/proc: Operation not permitted",
       { inContainer: true },
@@ -54,7 +54,7 @@ describe('why it does not work', () => {
       /does not work here \(bwrap: Unknown/,
       /bwrap --unshare-all/,
     ],
-    ['', {}, /without a word/, /bwrap/],
+    ['', {}, /without an error message/, /bwrap/],
   ])('%j %j', (said, facts, because, hint) => {
     const found = diagnoseBubblewrapFailure(said, { ...FACTS, ...facts });
     expect(found).toEqual({

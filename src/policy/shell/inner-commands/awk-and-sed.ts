@@ -7,25 +7,25 @@ import { canBeOption, createOpenRun, parseCodeRun, type InnerRunFinder } from '.
 const AWK_OPTIONS =
   '-bcCgIkMnNOPrsStVh -F= -v= -f@ -e= -i= -l= -E= --field-separator= --assign= --file@ --source= --include= --load= --exec= --posix --re-interval --sandbox --traditional --version --help';
 /**
- * Parts of an awk program that may run commands: `|` and `getline` do, and `@` loads code or calls a function whose name
- * is computed. They also count inside strings, because only awk itself knows where a string starts: a regular expression
- * may contain a quote.
+ * Matches parts of an awk program that may run commands: `system`, `|`, `getline`, and `@`, which loads code or calls a
+ * function by a computed name. Matches inside strings count too, because only awk itself can tell where a string
+ * starts: a regular expression may contain a quote.
  */
 const AWK_RUNS = /\bsystem\b|\bgetline\b|\||@/;
 
-/** awk runs commands from its program text. */
-export const awkRuns: InnerRunFinder = (words, parser) => {
-  const read = parseCommandArguments(words.map(toOperand), parseOptionTable(AWK_OPTIONS));
-  if (!read.ok) return [createOpenRun(words.length - 1, listQuotedCommands(words, parser))];
-  const { options, operands } = read.parsed;
-  const loads = options.some(({ name }) => /^(?:-[il]|--include|--load)$/.test(name));
+/** Finds the commands that awk runs from its program text. */
+export const findAwkRuns: InnerRunFinder = (words, parser) => {
+  const result = parseCommandArguments(words.map(toOperand), parseOptionTable(AWK_OPTIONS));
+  if (!result.ok) return [createOpenRun(words.length - 1, listQuotedCommands(words, parser))];
+  const { options, operands } = result.parsed;
+  const loadsCode = options.some(({ name }) => /^(?:-[il]|--include|--load)$/.test(name));
   const hasFile = options.some(({ name }) => /^(?:-[fE]|--file|--exec)$/.test(name));
   const sources = options.flatMap(({ name, value }) =>
     name === '-e' || name === '--source' ? [value] : [],
   );
   const programs = hasFile || sources.length > 0 ? sources : operands.slice(0, 1);
   const executing = programs.filter((text) => text === null || awkRunsCommands(text));
-  if (executing.length === 0) return loads ? [createOpenRun(words.length - 1)] : [];
+  if (executing.length === 0) return loadsCode ? [createOpenRun(words.length - 1)] : [];
   return executing.map((text) => parseCodeRun(findIndexOf(words, text), text ?? undefined, parser));
 };
 
@@ -36,19 +36,22 @@ function awkRunsCommands({ value }: ShellWord): boolean {
 const SED_OPTIONS =
   '-nsuzErib -e= -f@ -l# --quiet --silent --debug --expression= --file@ --in-place[=] --line-length# --null-data --posix --regexp-extended --separate --sandbox --unbuffered --zero-terminated --follow-symlinks --version --help';
 
-/** sed runs commands with `e` and with the flag `e` of `s`, and writes files with `w`. */
-export const sedRuns: InnerRunFinder = (words, parser) => {
+/**
+ * Finds the commands that sed runs with `e` and with the flag `e` of `s`. A script that writes files (`w`) also counts
+ * as a run.
+ */
+export const findSedRuns: InnerRunFinder = (words, parser) => {
   const plain = words.map((word) =>
     /^-[nsuzEr]*i./.test(word.value ?? '') ? removeSuffix(word) : word,
   );
-  const read = parseCommandArguments(plain.map(toOperand), parseOptionTable(SED_OPTIONS));
-  if (!read.ok) return [createOpenRun(words.length - 1, listQuotedCommands(words, parser))];
-  const { options, operands } = read.parsed;
+  const result = parseCommandArguments(plain.map(toOperand), parseOptionTable(SED_OPTIONS));
+  if (!result.ok) return [createOpenRun(words.length - 1, listQuotedCommands(words, parser))];
+  const { options, operands } = result.parsed;
   const hasFile = options.some(({ name }) => name === '-f' || name === '--file');
-  const given = options.flatMap(({ name, value }) =>
+  const expressions = options.flatMap(({ name, value }) =>
     name === '-e' || name === '--expression' ? [value] : [],
   );
-  const scripts = hasFile || given.length > 0 ? given : operands.slice(0, 1);
+  const scripts = hasFile || expressions.length > 0 ? expressions : operands.slice(0, 1);
   return scripts
     .filter((script) => script === null || script.value === null || !isPlainSed(script.value))
     .map((script) =>
@@ -65,8 +68,9 @@ function removeSuffix(word: ShellWord): ShellWord {
 }
 
 /**
- * A bracket expression whose end is the same in every version of sed. In newer versions a delimiter inside brackets is an
- * ordinary character, in older ones it ends the expression, so a bracket expression with a delimiter is not accepted.
+ * Builds a pattern for a bracket expression whose end is the same in every version of sed. In newer versions a
+ * delimiter inside brackets is an ordinary character, and in older versions it ends the expression, so a bracket
+ * expression with a delimiter does not match.
  */
 const bracket = (delimiter: string): string =>
   String.raw`\[\^?(?![\^\]])(?:\[:[a-z]+:\]|\\[dfnrstvwDSW]|(?!${delimiter})[^\]\[\\\n])+\]`;
@@ -79,14 +83,14 @@ const SED_COMMAND = lazy(
     ),
 );
 
-/** Tells whether a script contains only commands that certainly change nothing but the text. */
+/** Tells whether a script contains only commands that certainly change only the text. */
 function isPlainSed(script: string): boolean {
   let rest = script;
   while (rest !== '') {
     const found = SED_COMMAND().exec(rest)?.[0] ?? '';
     if (found === '') return false;
     const next = rest.slice(found.length);
-    // Without an end of the command before it, the next text belongs to the command.
+    // If the command has no end before the next text, that text belongs to the command.
     if (next !== '' && !/[;\n}{]\s*$/.test(found)) return false;
     rest = next;
   }
@@ -109,7 +113,10 @@ function toOperand(word: ShellWord): ShellWord {
   return word.value === null && !canBeOption(word) ? { ...word, path: word.text } : word;
 }
 
-/** A value that is only a part of its word is not found. Then only a rule for the full line can name it. */
+/**
+ * Finds the index of a word; the index of the last word if a value is only a part of its word. Then only a rule for the
+ * full line covers it.
+ */
 function findIndexOf(words: readonly ShellWord[], word: ShellWord | null): number {
   const at = words.findIndex(({ text }) => text === word?.text);
   return at < 0 ? words.length - 1 : at;

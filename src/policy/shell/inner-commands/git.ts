@@ -11,15 +11,15 @@ import {
   type InnerRun,
 } from './inner-run.ts';
 
-/** Settings whose value git runs as a command. */
+/** Matches settings whose value git runs as a command. */
 const COMMAND_SETTING =
   /^(?:core\.(?:pager|editor|askpass|sshcommand|fsmonitor|gitproxy|alternaterefscommand)|sequence\.editor|pager\..+|diff\.external|diff\..+\.(?:command|textconv)|(?:difftool|mergetool|browser|man)\..+\.(?:cmd|path)|merge\..+\.driver|filter\..+\.(?:clean|smudge|process)|gpg\.(?:.+\.)?(?:program|defaultkeycommand)|credential\.(?:.+\.)?helper|interactive\.difffilter|remote\..+\.(?:uploadpack|receivepack|vcs)|uploadpack\.packobjectshook|sendemail\..*cmd|tar\..+\.command|trailer\..+\.(?:command|cmd))$/i;
 
-/** Settings for the output of git and the author of commits. */
+/** Matches settings that make git run nothing, for example for its output and for the author of commits. */
 const HARMLESS_SETTING =
   /^(?:color\..+|column\..+|advice\..+|user\.(?:name|email)|core\.(?:quotepath|autocrlf|abbrev|filemode|ignorecase)|log\..+|diff\.(?:renames|algorithm|context|noprefix|mnemonicprefix)|merge\.conflictstyle|init\.defaultbranch|pull\.(?:rebase|ff)|push\.default|rebase\.autosquash|commit\.gpgsign|tag\.gpgsign|rerere\.enabled|status\..+|grep\..+|blame\..+|advice\..+|gc\.auto|fetch\.prune)$/i;
 
-/** Options of subcommands whose value git runs. */
+/** The options whose values git runs, by subcommand. */
 const EXECUTING_GIT_OPTIONS = mapByName<readonly string[]>({
   rebase: ['-x', '--exec'],
   difftool: ['-x', '--extcmd'],
@@ -38,8 +38,11 @@ const EXECUTING_GIT_OPTIONS = mapByName<readonly string[]>({
   ].flatMap((names) => names.split(' ')),
 });
 
-/** Finds the programs that options before and after git's subcommand name. `bisect run` and `submodule foreach` are handled as wrappers. */
-export const gitRuns: InnerRunFinder = (words, parser) => {
+/**
+ * Finds the programs that options before and after git's subcommand name. `bisect run` and `submodule foreach` are in
+ * the table of wrappers.
+ */
+export const findGitRuns: InnerRunFinder = (words, parser) => {
   const { options, end: at } = readLeadingOptions('git', words);
   const leading = options.flatMap(({ name, value, index }) => {
     if (name === '-c') return findSettingRuns(index, value, parser);
@@ -59,7 +62,7 @@ export const gitRuns: InnerRunFinder = (words, parser) => {
   return [...leading, ...rest];
 };
 
-/** A word after the subcommand, with the next one. */
+/** A word after the subcommand, with the next word. */
 interface WordAfterSubcommand {
   readonly word: ShellWord;
   readonly next: ShellWord | undefined;
@@ -74,7 +77,7 @@ function findRunsOfWord(
   const { value } = word;
   const executing = EXECUTING_GIT_OPTIONS.get(name) ?? [];
   if (value === null) return executing.length > 0 && canBeOption(word) ? [createOpenRun(at)] : [];
-  // An address of this form is a command, wherever git accepts an address.
+  // In all positions where git accepts an address, an address of this form is a command.
   const helper = /^ext::(.*)$/s.exec(value)?.[1];
   if (helper !== undefined) return [parseScriptRun(at, [createLiteralWord(helper)], parser)];
   if (name === 'clone' && /^(?:-c.*|--config(?:=.*)?|--templ[ate]*(?:=.*)?)$/s.test(value)) {
@@ -95,7 +98,10 @@ function findCloneSetting(value: string): ShellWord | undefined {
   return attached === undefined ? undefined : createLiteralWord(attached);
 }
 
-/** Finds the value that a word gives to an option; empty if the value is the next word. Returns undefined if the word is not this option. */
+/**
+ * Finds the value that a word gives to an option; an empty text if the value is the next word. Returns undefined if the
+ * word is not this option.
+ */
 function findGitOptionValue(word: string, option: string): string | undefined {
   if (word === option) return '';
   if (option.startsWith('--')) {
@@ -106,7 +112,7 @@ function findGitOptionValue(word: string, option: string): string | undefined {
   return at > 0 ? word.slice(at + 1) : undefined;
 }
 
-/** Finds what git runs because of `-c KEY=VALUE`. An unknown setting may make git run anything. */
+/** Finds the commands that git runs because of `-c KEY=VALUE`. An unknown setting may make git run anything. */
 function findSettingRuns(
   at: number,
   setting: ShellWord | null,

@@ -1,46 +1,46 @@
 import { mapByName } from '../name-table.ts';
 import type { ShellParser, SimpleCommand } from '../parsed-line.ts';
-import { gitRuns } from './git.ts';
+import { findGitRuns } from './git.ts';
 import { hasExecutingOptions, findOptionRuns, stripVersion } from './option-runs.ts';
 import {
-  cmakeRuns,
-  evalRuns,
-  fdRuns,
+  findCmakeRuns,
+  findEvalRuns,
+  findFdRuns,
   findProgramRuns,
-  moduleRuns,
-  nixRuns,
-  socatRuns,
-  sqlRuns,
-  subscriptRuns,
-  tmuxRuns,
-  workspaceRuns,
+  findModuleRuns,
+  findNixRuns,
+  findSocatRuns,
+  findSqlRuns,
+  findSubscriptRuns,
+  findTmuxRuns,
+  findWorkspaceRuns,
 } from './program-runs.ts';
-import { SHELL_RUN_FINDERS, envRuns } from './shells.ts';
-import { awkRuns, sedRuns } from './awk-and-sed.ts';
+import { SHELL_RUN_FINDERS, findEnvRuns } from './shells.ts';
+import { findAwkRuns, findSedRuns } from './awk-and-sed.ts';
 import { createHiddenRun, createOpenRun, type InnerRunFinder, type InnerRun } from './inner-run.ts';
 import { isWrapper, findWrappedRuns } from './wrapped-runs.ts';
 import { COMMAND_WRAPPERS } from './wrappers.ts';
 
-/** Programs that run commands in ways which the tables of wrappers and of options cannot describe. */
+/** The finders for programs that run commands in ways which the tables of wrappers and of options cannot describe. */
 const RUN_FINDERS = new Map([
   ...SHELL_RUN_FINDERS,
   ...mapByName<InnerRunFinder>({
-    env: envRuns,
+    env: findEnvRuns,
     'find, gfind': findProgramRuns,
-    'fd, fdfind': fdRuns,
-    git: gitRuns,
-    python: moduleRuns,
-    yarn: workspaceRuns,
-    deno: evalRuns,
-    cmake: cmakeRuns,
-    socat: socatRuns,
-    nix: nixRuns,
-    tmux: tmuxRuns,
-    'sqlite, psql, mysql, mariadb': sqlRuns,
+    'fd, fdfind': findFdRuns,
+    git: findGitRuns,
+    python: findModuleRuns,
+    yarn: findWorkspaceRuns,
+    deno: findEvalRuns,
+    cmake: findCmakeRuns,
+    socat: findSocatRuns,
+    nix: findNixRuns,
+    tmux: findTmuxRuns,
+    'sqlite, psql, mysql, mariadb': findSqlRuns,
     // Builtins that evaluate the subscript of a variable, which can run a command.
-    'test, [, printf, read, unset, declare, typeset, local, let': subscriptRuns,
-    'sed, gsed': sedRuns,
-    'awk, gawk, mawk, nawk': awkRuns,
+    'test, [, printf, read, unset, declare, typeset, local, let': findSubscriptRuns,
+    'sed, gsed': findSedRuns,
+    'awk, gawk, mawk, nawk': findAwkRuns,
   }),
 ]);
 
@@ -50,8 +50,9 @@ export function getProgramName(value: string): string {
 }
 
 /**
- * Finds what a command runs because of its arguments, in all known forms: the rest of its words, a text for a shell, the
- * value of an option, code. The content of a file that it runs, such as a Makefile or a script, is not considered.
+ * Finds the commands that a command runs because of its arguments, in all known forms: the rest of its words, a text
+ * for a shell, the value of an option, or code. The content of files that it runs, such as a Makefile or a script, is
+ * not considered.
  */
 export function findInnerRuns(command: SimpleCommand, parser: ShellParser): readonly InnerRun[] {
   const [program, ...words] = command.words;
@@ -64,7 +65,7 @@ export function findInnerRuns(command: SimpleCommand, parser: ShellParser): read
   ];
   const runs = found.map(countFromProgram);
   if (!command.isOpenEnded) return runs;
-  // Words that the line does not show follow, as in `xargs env`.
+  // The words that follow, which may be a command, are not in the line, as in `xargs env`.
   if (COMMAND_WRAPPERS.has(name) && runs.length === 0)
     return [createHiddenRun(command.words.length)];
   const canRunCommands =
@@ -76,18 +77,22 @@ function findRunFinder(name: string): InnerRunFinder | undefined {
   return RUN_FINDERS.get(stripVersion(name));
 }
 
-/** Counts the words from the program instead of from the word after it. */
+/**
+ * Converts the indexes of a run, which count from the word after the program, to indexes that count from the program.
+ */
 function countFromProgram({ index, tail, ...run }: InnerRun): InnerRun {
   return { ...run, index: index + 1, ...(tail === undefined ? {} : { tail: tail + 1 }) };
 }
 
-/** No real command line reaches this number of inner commands. Beyond it, the rest counts as unknown. */
+/**
+ * The maximum number of inner commands that are examined. No real command line has more; the rest counts as unknown.
+ */
 const MAX_INNER_COMMANDS = 500;
 
 /** The commands that a command may run in turn. */
 export interface InnerCommands {
   readonly commands: readonly SimpleCommand[];
-  /** True if it may run something that the line does not show. */
+  /** True if the command may run something that the line does not show. */
   readonly isIncomplete: boolean;
 }
 
@@ -95,7 +100,7 @@ export interface InnerCommands {
 export function listInnerCommands(command: SimpleCommand, parser: ShellParser): InnerCommands {
   const commands: SimpleCommand[] = [];
   const waiting = [command];
-  let unsure = false;
+  let isIncomplete = false;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [program] = next.words;
     if (program === undefined) continue;
@@ -104,8 +109,8 @@ export function listInnerCommands(command: SimpleCommand, parser: ShellParser): 
     for (const run of findInnerRuns(next, parser)) {
       commands.push(...run.commands);
       waiting.push(...run.commands);
-      unsure ||= run.visible === 'none';
+      isIncomplete ||= run.visible === 'none';
     }
   }
-  return { commands, isIncomplete: unsure };
+  return { commands, isIncomplete };
 }

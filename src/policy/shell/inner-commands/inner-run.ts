@@ -1,21 +1,24 @@
 import { findDoubt, type ShellParser, type ShellWord, type SimpleCommand } from '../parsed-line.ts';
 
-/** Something that a program runs because its arguments say so. */
+/** A run of commands by a program, caused by the arguments of the program. */
 export interface InnerRun {
-  /** The index of the word that causes the run; the program is 0. A rule that names this word covers this run. */
+  /**
+   * The index of the word that causes the run. The program has the index 0. A rule that names this word covers this
+   * run.
+   */
   readonly index: number;
   /** The commands that run, or could run. */
   readonly commands: readonly SimpleCommand[];
   /**
-   * The part of the run that the line shows. `all`: these are all commands. `some`: others may run, by code in a language that
-   * is not parsed here or by an unknown option. `none`: a shell gets a text that the line does not show.
+   * The part of the run that the line shows. `all`: `commands` is complete. `some`: other commands may run, by code in
+   * a language that is not parsed or by an unknown option. `none`: a shell gets a text that the line does not show.
    */
   readonly visible: 'all' | 'some' | 'none';
-  /** If the only command is the rest of the words: the index of its first word, counted like `index`. */
+  /** Set if the only command consists of the rest of the words: the index of its first word, counted like `index`. */
   readonly tail?: number;
 }
 
-/** Finds what a program runs because of the words after it. In the result the first of these words has the index 0. */
+/** Finds the runs that the words after a program cause. In the result the first of these words has the index 0. */
 export type InnerRunFinder = (
   words: readonly ShellWord[],
   parser: ShellParser,
@@ -25,7 +28,7 @@ export function createCommand(words: readonly ShellWord[], isOpenEnded = false):
   return { words, hasAssignments: false, isOpenEnded };
 }
 
-/** Lists the commands that could start at any of the words, where nobody knows at which. */
+/** Lists the possible commands if a command can start at any of the words. */
 export function listPossibleCommands(
   words: readonly ShellWord[],
   isOpenEnded = true,
@@ -33,7 +36,7 @@ export function listPossibleCommands(
   return words.map((_, index) => createCommand(words.slice(index), isOpenEnded));
 }
 
-/** Creates the run of words that a shell gets as one text. */
+/** Creates the run of a text for a shell, which consists of the words joined by blanks. */
 export function parseScriptRun(
   at: number,
   words: readonly (ShellWord | undefined)[],
@@ -51,7 +54,7 @@ export function createHiddenRun(at: number): InnerRun {
   return { index: at, commands: [], visible: 'none' };
 }
 
-/** Creates a run that may run anything. */
+/** Creates a run of the given commands and possibly any others. */
 export function createOpenRun(at: number, commands: readonly SimpleCommand[] = []): InnerRun {
   return { index: at, commands, visible: 'some' };
 }
@@ -60,8 +63,8 @@ const STRINGS = /"((?:[^"\\]|\\[\s\S])*)"|'((?:[^'\\]|\\[\s\S])*)'|`((?:[^`\\]|\
 const MAX_STRINGS = 50;
 
 /**
- * Creates the run of code in a language that is not parsed here. Any text in quotes in the code could be a command that it
- * runs, or the beginning of one.
+ * Creates the run of code in a language that is not parsed. Any text in quotes in the code could be a command that the
+ * code runs, or the beginning of such a command.
  */
 export function parseCodeRun(
   at: number,
@@ -75,14 +78,14 @@ export function parseCodeRun(
   return createOpenRun(at, commands.map(makeOpenEnded));
 }
 
-/** Marks a command as one to which words may be added that the line does not show. */
+/** Returns the command with the information that words which the line does not show may be added to it. */
 export function makeOpenEnded({ words, hasAssignments }: SimpleCommand): SimpleCommand {
   return { words, hasAssignments, isOpenEnded: true };
 }
 
 /**
- * Tells whether a word can turn out to be an option: an expansion can have any value, and a pattern that starts with a wildcard
- * can match a file whose name is an option.
+ * Tells whether a word can be an option when the shell runs: an expansion can have any value, and a pattern that starts
+ * with a wildcard can match a file whose name looks like an option.
  */
 export function canBeOption({ value, form, text }: ShellWord): boolean {
   if (value !== null) return value.startsWith('-');

@@ -10,28 +10,30 @@ import {
   type InnerRun,
 } from './inner-run.ts';
 
-/** Options of a program whose values it runs. */
+/** The options of a program whose values the program runs. */
 export interface ExecutingOptions {
-  /** These options, with their dashes. Beginnings of long options match, too. */
+  /** The names of the options, with their dashes. Beginnings of long options match, too. */
   readonly executing: readonly string[];
   /** True if the value is a command line, or code in the language of the program. */
   readonly value: 'script' | 'code';
-  /** For a program whose options end at the first operand: all its options, as `parseOptionTable` reads them. */
+  /**
+   * Set if the options of the program end at the first operand: all its options, in the syntax of `parseOptionTable`.
+   */
   readonly options?: string;
-  /** If set, only values that match are run; the group is the part that runs. */
+  /** If set, only values that match are run. For a script, the first group is the part that runs. */
   readonly only?: RegExp;
-  /** True if the program runs its standard input if it has no operand. */
+  /** True if the program runs its standard input when it has no operand. */
   readonly readsStdin?: true;
-  /** True if the first word may consist of option letters without a dash. */
+  /** True if the first word may consist of option letters without a dash: `tar cIf PROGRAM FILE`. */
   readonly hasOldBundles?: true;
 }
 
-/** Creates the options whose values a shell runs, from their names, separated by blanks. */
+/** Describes options whose values a shell runs. `names` are separated by blanks. */
 function script(names: string): ExecutingOptions {
   return { executing: names.split(' '), value: 'script' };
 }
 
-/** Creates the options whose values are code for the program, from their names, separated by blanks. */
+/** Describes options whose values are code for the program. `names` are separated by blanks. */
 function code(names: string): ExecutingOptions {
   return { executing: names.split(' '), value: 'code' };
 }
@@ -48,7 +50,7 @@ const NODE: ExecutingOptions = {
     '-chivp -e= -r= -C= --check --eval= --print= --help --version --interactive --require= --import= --loader= --experimental-loader= --input-type= --env-file= --conditions= --inspect[=] --inspect-brk[=] --test --watch --no-warnings --trace-warnings --enable-source-maps --expose-gc --experimental-strip-types --max-old-space-size= --stack-size=',
   readsStdin: true,
 };
-/** A module can be given as an address that contains its code. */
+/** The options for modules, whose value can be an address that contains code. */
 const NODE_IMPORT: ExecutingOptions = {
   ...code('--import --loader --experimental-loader'),
   only: /^\s*data:/i,
@@ -151,7 +153,10 @@ const EXECUTING_OPTIONS = mapByName<readonly ExecutingOptions[]>({
   pwsh: [code('-c -Command -EncodedCommand -e -ec --command')],
 });
 
-/** Removes the version from the name of a program: `python3.12` is python. A name of digits and dots only stays. */
+/**
+ * Removes the version from the name of a program: `python3.12` becomes `python`. Names of known programs are not
+ * changed.
+ */
 export function stripVersion(program: string): string {
   return EXECUTING_OPTIONS.has(program) ? program : program.replace(/(?<=[A-Za-z])[\d.]+$/, '');
 }
@@ -167,32 +172,32 @@ export function findOptionRuns(
   parser: ShellParser,
 ): readonly InnerRun[] {
   return (EXECUTING_OPTIONS.get(stripVersion(program)) ?? []).flatMap((each) =>
-    runsByOptions(each, words, parser),
+    findRunsOfOptions(each, words, parser),
   );
 }
 
-function runsByOptions(
+function findRunsOfOptions(
   program: ExecutingOptions,
   words: readonly ShellWord[],
   parser: ShellParser,
 ): readonly InnerRun[] {
-  const { end, isBare } =
+  const { end, hasNoOperand } =
     program.options === undefined
-      ? { end: words.length, isBare: false }
-      : optionsEnd(words, parseOptionTable(program.options), program);
+      ? { end: words.length, hasNoOperand: false }
+      : findOptionsEnd(words, parseOptionTable(program.options), program);
   const runs = words.slice(0, end).flatMap((word, at) => {
     if (word.value === null) return canBeOption(word) ? [createOpenRun(at)] : [];
     if (at === 0 && isOldOptionBundle(word.value, program)) return [createOpenRun(at)];
     const found = findOptionValue(word.value, program);
     if (found === undefined) return [];
     const value = found === '' ? words[at + 1] : createLiteralWord(found);
-    return valueRun(program, { at, value, parser });
+    return createValueRun(program, { at, value, parser });
   });
-  const stdin = program.readsStdin === true && isBare ? [createOpenRun(words.length)] : [];
+  const stdin = program.readsStdin === true && hasNoOperand ? [createOpenRun(words.length)] : [];
   return [...runs, ...stdin];
 }
 
-function valueRun(
+function createValueRun(
   { value: kind, only }: ExecutingOptions,
   {
     at,
@@ -210,13 +215,18 @@ function valueRun(
   return text === undefined ? [] : [parseScriptRun(at, [createLiteralWord(text)], parser)];
 }
 
-/** Tells whether a word consists of option letters without a dash, whose values follow in order: `tar cIf PROGRAM FILE`. */
+/**
+ * Tells whether a word consists of option letters without a dash, whose values follow in order: `tar cIf PROGRAM FILE`.
+ */
 function isOldOptionBundle(word: string, { executing, hasOldBundles }: ExecutingOptions): boolean {
   const letters = hasOldBundles === true && /^[A-Za-z]+$/.test(word) ? word : '';
   return executing.some((option) => option.length === 2 && letters.includes(option.charAt(1)));
 }
 
-/** Finds the value that a word gives to an executing option; empty if the value is the next word. Returns undefined if the word is no such option. */
+/**
+ * Finds the value that a word gives to an executing option; an empty text if the value is the next word. Returns
+ * undefined if the word is not such an option.
+ */
 function findOptionValue(word: string, { executing }: ExecutingOptions): string | undefined {
   for (const option of executing) {
     if (option === '+' && word.startsWith('+')) return word.slice(1) || ' ';
@@ -230,7 +240,7 @@ function findOptionValue(word: string, { executing }: ExecutingOptions): string 
       const at = word.indexOf(option.charAt(1), 1);
       if (at > 0 && !/=/.test(word.slice(0, at))) return word.slice(at + 1);
     } else if (option.length > 2) {
-      // Long options with one dash, such as those of go, can also be written with two.
+      // Long options with one dash, such as those of go, can also be written with two dashes.
       const plain = word.startsWith('--') ? word.slice(1) : word;
       if (plain === option) return '';
       if (plain.startsWith(`${option}=`)) return plain.slice(option.length + 1);
@@ -239,34 +249,35 @@ function findOptionValue(word: string, { executing }: ExecutingOptions): string 
   return undefined;
 }
 
-/** Options with which a program without an operand does not run its standard input. */
+/** Matches options with which a program does not run its standard input although it has no operand. */
 const SUFFICIENT_OPTION = /^(?:-[vVh]|--version|--help|--test)$/;
 
 /**
- * Finds the index at which the options end: at the first operand, if each word before it is understood. `isBare`: there
- * is no operand, so the program runs its standard input.
+ * Finds the index at which the options end: the first operand, or the number of words if an option is unknown.
+ * `hasNoOperand` is true if the program has no operand and therefore runs its standard input.
  */
-function optionsEnd(
+function findOptionsEnd(
   words: readonly ShellWord[],
   table: OptionTable,
   { executing }: ExecutingOptions,
-): { readonly end: number; readonly isBare: boolean } {
+): { readonly end: number; readonly hasNoOperand: boolean } {
   let at = 0;
-  let isBare = true;
+  let hasNoOperand = true;
   for (let word = words[at]; word !== undefined; word = words[at]) {
     const { value } = word;
-    if (value === null) return { end: canBeOption(word) ? words.length : at, isBare: false };
-    if (!isOption(value) || value === '--') return { end: at, isBare: isBare && value === '-' };
+    if (value === null) return { end: canBeOption(word) ? words.length : at, hasNoOperand: false };
+    if (!isOption(value) || value === '--')
+      return { end: at, hasNoOperand: hasNoOperand && value === '-' };
     const option = splitOption(value, table);
-    if (!option.isKnown) return { end: words.length, isBare: false };
+    if (!option.isKnown) return { end: words.length, hasNoOperand: false };
     const { flags, name } = option;
-    if (name === '-m' && takesNextWord({ ...option, attached: null })) {
-      return { end: at, isBare: false };
+    if (name === '-m' && takesNextWord({ ...option, attachedValue: null })) {
+      return { end: at, hasNoOperand: false };
     }
-    isBare &&= ![...flags, name].some(
+    hasNoOperand &&= ![...flags, name].some(
       (each) => executing.includes(each) || SUFFICIENT_OPTION.test(each),
     );
     at += takesNextWord(option) ? 2 : 1;
   }
-  return { end: at, isBare };
+  return { end: at, hasNoOperand };
 }

@@ -10,13 +10,16 @@ import {
   type InnerRun,
 } from './inner-run.ts';
 
-/** Creates the run of a command that can also be written in another way. A rule for the program covers it. */
+/**
+ * Creates the run of a command that is another spelling of the same command. Every rule for the program covers this
+ * run.
+ */
 function createAliasRun(words: readonly ShellWord[]): InnerRun {
   return { index: -1, commands: [createCommand(words)], visible: 'some' };
 }
 
-/** `python -m MODULE` runs it as the program of that name. */
-export const moduleRuns: InnerRunFinder = (words) => {
+/** Finds the module that `python -m MODULE` runs like a program of that name. */
+export const findModuleRuns: InnerRunFinder = (words) => {
   const at = words.findIndex(({ value }) => value !== null && /^-[bBdEiIOPqRsSuvx]*m/.test(value));
   const value = words[at]?.value ?? '';
   if (at < 0) return [];
@@ -25,14 +28,14 @@ export const moduleRuns: InnerRunFinder = (words) => {
   return [createAliasRun(attached === '' ? rest : [createLiteralWord(attached), ...rest])];
 };
 
-/** `yarn workspace NAME COMMAND` runs the command of yarn in a workspace. */
-export const workspaceRuns: InnerRunFinder = (words) =>
+/** Finds the command of yarn that `yarn workspace NAME COMMAND` runs in a workspace. */
+export const findWorkspaceRuns: InnerRunFinder = (words) =>
   findSubcommandEnds('yarn', words, ['workspace'])
     .ends.slice(0, 1)
     .map((end) => createAliasRun([createLiteralWord('yarn'), ...words.slice(end + 1)]));
 
-/** `deno eval CODE`, with options before and after it. */
-export const evalRuns: InnerRunFinder = (words, parser) =>
+/** Finds the code of `deno eval CODE`, with options before and after it. */
+export const findEvalRuns: InnerRunFinder = (words, parser) =>
   findSubcommandEnds('deno', words, ['eval'])
     .ends.slice(0, 1)
     .map((end) =>
@@ -43,8 +46,8 @@ export const evalRuns: InnerRunFinder = (words, parser) =>
       ),
     );
 
-/** `cmake -E env COMMAND` and `cmake -E time COMMAND`. */
-export const cmakeRuns: InnerRunFinder = (words) => {
+/** Finds the command of `cmake -E env COMMAND` and `cmake -E time COMMAND`. */
+export const findCmakeRuns: InnerRunFinder = (words) => {
   const at = words.findIndex(({ value }) => value === '-E') + 1;
   const verb = words[at]?.value ?? '';
   const hasCommand = at > 0 && ['env', 'time'].includes(verb);
@@ -53,8 +56,8 @@ export const cmakeRuns: InnerRunFinder = (words) => {
     : [];
 };
 
-/** `nix develop -c COMMAND ARGUMENT…`. */
-export const nixRuns: InnerRunFinder = (words) => {
+/** Finds the command of `nix develop -c COMMAND ARGUMENT…`. */
+export const findNixRuns: InnerRunFinder = (words) => {
   const at = words.findIndex(({ value }) => value === '-c' || value === '--command');
   return at < 0
     ? []
@@ -64,8 +67,8 @@ export const nixRuns: InnerRunFinder = (words) => {
 const TMUX_STARTS =
   /^(?:new|new-session|neww|new-window|splitw|split-window|respawnp?|respawnw|respawn-pane|respawn-window|run|run-shell|if|if-shell|pipep|pipe-pane|send|send-keys|popup|display-popup)$/;
 
-/** Commands of tmux that run a shell command, which may be one word or several. */
-export const tmuxRuns: InnerRunFinder = (words, parser) => {
+/** Finds the shell command that a command of tmux runs. It may be one word or several. */
+export const findTmuxRuns: InnerRunFinder = (words, parser) => {
   const at = words.findIndex(({ value }) => TMUX_STARTS.test(value ?? ''));
   const rest = at < 0 ? [] : words.slice(at + 1);
   const commands = rest.flatMap((word, index) => [
@@ -77,26 +80,29 @@ export const tmuxRuns: InnerRunFinder = (words, parser) => {
     : [];
 };
 
-/** `socat - EXEC:COMMAND`. */
-export const socatRuns: InnerRunFinder = (words, parser) =>
+/** Finds the command of `socat - EXEC:COMMAND`. */
+export const findSocatRuns: InnerRunFinder = (words, parser) =>
   words.flatMap(({ value }, at) => {
     const command = /^(?:exec|system|shell):(.*)$/is.exec(value ?? '')?.[1];
     return command === undefined ? [] : [parseScriptRun(at, [createLiteralWord(command)], parser)];
   });
 
-/** Syntax by which clients of databases (sqlite3, psql and mysql) run a command. */
+/** Matches the syntax with which clients of databases (sqlite3, psql and mysql) run a command. */
 const SQL_COMMAND =
   /(?:^|\n)\s*\.(?:sh|sy)[a-z]*\s+(.*)|(?:^|\n)\s*\.[a-z]+\s.*\|(.*)|\\!(.*)|\\[a-z]+\s*\|(.*)|\bprogram\s*'(.*)|(?:^|[;\n])\s*system\s+(.*)/i;
 
-export const sqlRuns: InnerRunFinder = (words, parser) =>
+export const findSqlRuns: InnerRunFinder = (words, parser) =>
   words.flatMap(({ value }, at) => {
     const [, ...groups] = SQL_COMMAND.exec(value ?? '') ?? [];
     const text = groups.find((each) => each !== undefined);
     return text === undefined ? [] : [createOpenRun(at, parser(text).commands)];
   });
 
-/** Builtins that evaluate the subscript of a variable name in their arguments: `test -v 'a[$(COMMAND)]'`. */
-export const subscriptRuns: InnerRunFinder = (words, parser) =>
+/**
+ * Finds the command in the subscript of a variable name, for builtins that evaluate the subscript: `test -v
+ * 'a[$(COMMAND)]'`.
+ */
+export const findSubscriptRuns: InnerRunFinder = (words, parser) =>
   words.flatMap(({ value }, at) =>
     value !== null && /\[.*(?:\$\(|`)/s.test(value)
       ? [createOpenRun(at, parser(`: ${value}`).commands)]
@@ -106,11 +112,14 @@ export const subscriptRuns: InnerRunFinder = (words, parser) =>
 const ACTION = /^-(?:exec|ok)(?:dir)?$/;
 const FD_ACTION = /^(?:-x|-X|--exec|--exec-batch)$/;
 
-/** `find … -exec COMMAND ;` and similar actions, any number of them. */
+/** Finds the commands of all `-exec COMMAND ;` and similar actions of find. */
 export const findProgramRuns: InnerRunFinder = (words) => findActions(words, ACTION);
 
-/** `fd -x COMMAND`, up to the end or a `;`. The option may also be one of several letters in a word, or have its value attached. */
-export const fdRuns: InnerRunFinder = (words) => {
+/**
+ * Finds the command of `fd -x COMMAND`, up to the end or a `;`. The option may also be in a group of letters, or have
+ * its value attached.
+ */
+export const findFdRuns: InnerRunFinder = (words) => {
   const combined = words.findIndex(({ value }) =>
     /^(?:-[A-Za-z]*[xX].*|--exec(?:-batch)?=.*)$/s.test(value ?? ''),
   );
@@ -128,10 +137,10 @@ function findActions(words: readonly ShellWord[], action: RegExp): readonly Inne
     if (at < end) continue;
     if (value === null) {
       const rest = words.slice(at + 1);
-      // A word that turns out to be `-exec` needs an end of its command after it.
+      // If the word is `-exec` when the shell runs, the end of its command must follow.
       const hasEnd =
         form !== 'text' || rest.some((word) => word.value === null || ENDS.has(word.value));
-      // All words after it could be its command, so there is nothing more to find.
+      // All words after this word could belong to its command, so the search ends here.
       if (hasEnd && canBeAction(words[at]))
         return [...runs, createOpenRun(at, listPossibleCommands(rest))];
     } else if (action.test(value)) {
@@ -153,7 +162,10 @@ function canBeAction(word: ShellWord | undefined): boolean {
   return /^["']*[-$`*?[{]/.test(word.text);
 }
 
-/** A pattern such as `*.ts` without quotes. It is no option whatever files there are, since no option of find has a dot. */
+/**
+ * Matches a glob such as `*.ts`. No file name that matches such a glob is an option, because no option of find contains
+ * a dot.
+ */
 const FILE_PATTERN = /^\*\.\w+$/;
 
 const ENDS: ReadonlySet<string> = new Set([';', '+']);
@@ -164,7 +176,7 @@ function isEnd(words: readonly ShellWord[], index: number): boolean {
   return value === ';' || (value === '+' && words[index - 1]?.value === '{}');
 }
 
-/** Tells whether the name of a file becomes a part of a word, which may be a text for a shell. */
+/** Tells whether file names are inserted into longer words, which may be texts for a shell. */
 function insertsFileNames(words: readonly ShellWord[]): boolean {
   return words.some(({ value }) => value === null || (value !== '{}' && value.includes('{}')));
 }

@@ -10,8 +10,11 @@ import {
   type InnerRun,
 } from './inner-run.ts';
 
-/** `bash -c SCRIPT`. Without -c a shell runs a script file, whose content is not considered, or its standard input. */
-const shellRuns: InnerRunFinder = (words, parser) => {
+/**
+ * Finds the script of `bash -c SCRIPT`. Without -c a shell runs a script file, whose content is not considered, or its
+ * standard input.
+ */
+const findShellRuns: InnerRunFinder = (words, parser) => {
   let script: number | undefined;
   let at = 0;
   for (let word = words[at]; word !== undefined; word = words[at]) {
@@ -28,26 +31,29 @@ const shellRuns: InnerRunFinder = (words, parser) => {
   return script === undefined ? [] : [parseScriptRun(script, [operand], parser)];
 };
 
-/** `eval` runs all its words together. `--` ends its options, of which there are none. */
-const evalBuiltinRuns: InnerRunFinder = (words, parser) => {
+/** Finds the text that `eval` runs: all its words, joined. It has no options, but accepts `--` before the words. */
+const findEvalBuiltinRuns: InnerRunFinder = (words, parser) => {
   const start = words[0]?.value === '--' ? 1 : 0;
   return words.length === start ? [] : [parseScriptRun(start, words.slice(start), parser)];
 };
 
-/** `trap` runs its first word. */
-const trapRuns: InnerRunFinder = (words, parser) =>
-  evalBuiltinRuns(words.slice(0, words[0]?.value === '--' ? 2 : 1), parser);
+/** Finds the text that `trap` runs: its first word. */
+const findTrapRuns: InnerRunFinder = (words, parser) =>
+  findEvalBuiltinRuns(words.slice(0, words[0]?.value === '--' ? 2 : 1), parser);
 
-/** `source FILE` runs the lines of a file, whose content is not considered. */
-const sourceRuns: InnerRunFinder = (words) => (words.length === 0 ? [] : [createOpenRun(0)]);
+/** Creates the run of `source FILE`. The content of the file is not considered. */
+const findSourceRuns: InnerRunFinder = (words) => (words.length === 0 ? [] : [createOpenRun(0)]);
 
-/** `su -c SCRIPT`, with the option at any position. Without it, `su` runs a shell that reads its standard input. */
-const suRuns: InnerRunFinder = (words, parser) => {
+/**
+ * Finds the script of `su -c SCRIPT`, with the option at any position. Without the option, `su` runs a shell that reads
+ * its standard input.
+ */
+const findSuRuns: InnerRunFinder = (words, parser) => {
   const runs = findScriptOptions(words, parser, /^(?:-[a-z]*c|--(?:session-)?command)(?:=(.*))?$/s);
   return runs.length > 0 ? runs : [createHiddenRun(words.length)];
 };
 
-/** Finds the texts for a shell in the values of an option. */
+/** Finds the scripts in the values of an option. */
 function findScriptOptions(
   words: readonly ShellWord[],
   parser: ShellParser,
@@ -62,27 +68,30 @@ function findScriptOptions(
   });
 }
 
-/** `env -S` takes a full command line as one word, in a syntax of its own. */
-export const envRuns: InnerRunFinder = (words) =>
+/** Creates the run of `env -S`, which takes a full command line as one word, in a syntax that is not parsed. */
+export const findEnvRuns: InnerRunFinder = (words) =>
   words.flatMap(({ value }, at) =>
     value !== null && /^(?:-[A-Za-z0]*S|--split-string)/.test(value) ? [createHiddenRun(at)] : [],
   );
 
-/** The most words before the arguments of parallel that are examined. */
+/** The maximum number of words before the arguments of parallel that are examined. */
 const MAX_WORDS = 50;
 
-/** `parallel COMMAND ::: ARGUMENTS`. A shell gets each command, or each argument if there is no command. */
-const parallelRuns: InnerRunFinder = (words, parser) => {
+/**
+ * Finds the commands of `parallel COMMAND ::: ARGUMENTS`. A shell runs each command, or each argument if there is no
+ * command.
+ */
+const findParallelRuns: InnerRunFinder = (words, parser) => {
   const start = words.findIndex(({ value }) => value?.startsWith(':::') === true);
   const own = start < 0 ? words : words.slice(0, start);
   const first = own.findIndex(({ value }) => value === null || !value.startsWith('-'));
   if (own.length > MAX_WORDS) return [createHiddenRun(words.length)];
   if (first >= 0) {
-    // Values of its options may stand before the command.
+    // Values of options may come before the command, so the command can start at any word.
     const possible = own
       .slice(first)
       .map((_, index) => parseScriptRun(first, own.slice(first + index), parser));
-    // With -q the words are passed on unchanged.
+    // With -q the words are not parsed by a shell.
     const asWords = own.slice(first).map((_, index) => createCommand(own.slice(first + index)));
     const commands = [...possible.flatMap((run) => run.commands), ...asWords];
     const isHidden = possible.some(({ visible }) => visible === 'none');
@@ -97,24 +106,24 @@ const parallelRuns: InnerRunFinder = (words, parser) => {
     .map((word, index) => parseScriptRun(start + 1 + index, [word], parser));
 };
 
-/** Each word that is no option is a text for the shell. */
-const wordRuns: InnerRunFinder = (words, parser) =>
+/** Finds the scripts of programs for which each word that is not an option is a text for a shell. */
+const findWordRuns: InnerRunFinder = (words, parser) =>
   words.flatMap((word, at) =>
     word.value?.startsWith('-') === true
       ? []
       : [{ ...parseScriptRun(at, [word], parser), visible: 'some' }],
   );
 
-/** Programs that run their standard input, whatever their arguments are. */
-const stdinRuns: InnerRunFinder = (words) => [createHiddenRun(words.length)];
+/** Creates the run of programs that always run their standard input. */
+const findStdinRuns: InnerRunFinder = (words) => [createHiddenRun(words.length)];
 
 export const SHELL_RUN_FINDERS = mapByName<InnerRunFinder>({
-  'sh, bash, dash, zsh, ksh, ash, fish, mksh': shellRuns,
-  eval: evalBuiltinRuns,
-  trap: trapRuns,
-  'source, .': sourceRuns,
-  'su, runuser, script, sg': suRuns,
-  parallel: parallelRuns,
-  'hyperfine, concurrently': wordRuns,
-  'at, batch': stdinRuns,
+  'sh, bash, dash, zsh, ksh, ash, fish, mksh': findShellRuns,
+  eval: findEvalBuiltinRuns,
+  trap: findTrapRuns,
+  'source, .': findSourceRuns,
+  'su, runuser, script, sg': findSuRuns,
+  parallel: findParallelRuns,
+  'hyperfine, concurrently': findWordRuns,
+  'at, batch': findStdinRuns,
 });

@@ -1,5 +1,9 @@
 import { lazy } from '../../../base/lazy.ts';
-import { canBeSeveralWords, countOptionWords, parseOptionTable } from '../options/option-table.ts';
+import {
+  canExpandToSeveralWords,
+  countOptionWords,
+  parseOptionTable,
+} from '../options/option-table.ts';
 import { findSubcommandEnds } from '../options/subcommand-position.ts';
 import { createLiteralWord, type ShellParser, type ShellWord } from '../parsed-line.ts';
 import {
@@ -12,8 +16,8 @@ import {
 } from './inner-run.ts';
 import { COMMAND_WRAPPERS, type CommandWrapper } from './wrappers.ts';
 
-/** The entries of a program and of its subcommands. `path` is the program, followed by the subcommand. */
-const BY_PROGRAM = lazy(() =>
+/** The wrappers of each program and its subcommands. `path` is the program, followed by the subcommand. */
+const WRAPPERS_BY_PROGRAM = lazy(() =>
   Map.groupBy(
     [...COMMAND_WRAPPERS].map(([name, wrapper]) => ({ path: name.split(' '), wrapper })),
     ({ path }) => path[0] ?? '',
@@ -21,22 +25,22 @@ const BY_PROGRAM = lazy(() =>
 );
 
 export function isWrapper(program: string): boolean {
-  return BY_PROGRAM().has(program);
+  return WRAPPERS_BY_PROGRAM().has(program);
 }
 
-/** The most readings of a line. No real command line has more. */
+/** The maximum number of readings of a line that are examined. No real command line has more. */
 const MAX_ENDS = 20;
 
-/** The most words before a text for a shell. No real command line has more. */
+/** The maximum number of words in which a text for a shell is searched for. No real command line has more. */
 const MAX_SCRIPTS = 50;
 
-/** Finds what a wrapper runs because of the words after it. */
+/** Finds the commands that a wrapper runs because of the words after it. */
 export function findWrappedRuns(
   program: string,
   words: readonly ShellWord[],
   parser: ShellParser,
 ): readonly InnerRun[] {
-  return (BY_PROGRAM().get(program) ?? []).flatMap(({ path, wrapper }) => {
+  return (WRAPPERS_BY_PROGRAM().get(program) ?? []).flatMap(({ path, wrapper }) => {
     const { ends, isSure } = findSubcommandEnds(program, words, path.slice(1));
     if (ends.length > MAX_ENDS) return [createHiddenRun(0)];
     return ends.flatMap((end) => {
@@ -66,9 +70,9 @@ function findWrappedCommand(
   const { isOpenEnded = false, isScript = false } = wrapper;
   const start = findCommandStart(wrapper, words);
   if (start === undefined) {
-    const own = findUnknownOperand(wrapper, words);
+    const unknownOperand = findUnknownOperand(wrapper, words);
     const possible = words.flatMap((_, index) =>
-      index === own ? [] : [createCommand(words.slice(index), isOpenEnded)],
+      index === unknownOperand ? [] : [createCommand(words.slice(index), isOpenEnded)],
     );
     const named = words.flatMap((_, at) => findScript(wrapper, words, { at, parser }) ?? []);
     const joined = isScript ? listPossibleScripts(words, parser) : [];
@@ -88,7 +92,7 @@ function findWrappedCommand(
   return [{ index: at, tail: at, commands: [command], visible: hasAssignments ? 'some' : 'all' }];
 }
 
-/** Creates runs of the text that a shell gets, for each word with which it could start. */
+/** Creates a run for each word at which the text for a shell could start. */
 function listPossibleScripts(
   words: readonly ShellWord[],
   parser: ShellParser,
@@ -113,7 +117,10 @@ function findScript(
   return parseScriptRun(at, [createLiteralWord(value.slice(name.length + 1))], parser);
 }
 
-/** Finds the index at which the command starts, and whether variables are set for it. Returns undefined if that cannot be known. */
+/**
+ * Finds the index at which the command starts, and whether variables are set for the command. Returns undefined if the
+ * index is not certain.
+ */
 function findCommandStart(
   wrapper: CommandWrapper,
   words: readonly ShellWord[],
@@ -122,7 +129,7 @@ function findCommandStart(
   const optionsEnd = findOptionsEnd(wrapper, words, 0);
   if (optionsEnd === undefined) return undefined;
   const operandsEnd = optionsEnd + operands;
-  if (words.slice(optionsEnd, operandsEnd).some(canBeSeveralWords)) return undefined;
+  if (words.slice(optionsEnd, operandsEnd).some(canExpandToSeveralWords)) return undefined;
   const afterOperands = operandsEnd + (words[operandsEnd]?.value === '--' ? 1 : 0);
   const start = optionsBehindOperands
     ? findOptionsEnd(wrapper, words, afterOperands)
@@ -133,14 +140,20 @@ function findCommandStart(
   return { at, hasAssignments: at > start };
 }
 
-/** Finds the index of an operand of the wrapper whose value is unknown, as in `timeout "$T" npm test`; -1: there is none. */
+/**
+ * Finds the index of an operand of the wrapper whose value is unknown, as in `timeout "$T" npm test`; -1 if there is
+ * none.
+ */
 function findUnknownOperand(wrapper: CommandWrapper, words: readonly ShellWord[]): number {
   const at = words.findIndex(({ value }) => value === null);
   const isOwn = wrapper.operands !== undefined && words[at]?.form === 'text';
   return isOwn && findOptionsEnd(wrapper, words.slice(0, at), 0) === at ? at : -1;
 }
 
-/** Finds the index of the first word that is no option, or of an option with a text for a shell. Returns undefined if that cannot be known. */
+/**
+ * Finds the index of the first word that is not an option, or of an option with a text for a shell. Returns undefined
+ * if the index is not certain.
+ */
 function findOptionsEnd(
   wrapper: CommandWrapper,
   words: readonly ShellWord[],
@@ -157,7 +170,7 @@ function findOptionsEnd(
     if (taken === undefined) return undefined;
     if (taken === 0) return at;
     const next = words[at + 1];
-    if (taken === 2 && next !== undefined && canBeSeveralWords(next)) return undefined;
+    if (taken === 2 && next !== undefined && canExpandToSeveralWords(next)) return undefined;
     at += taken;
   }
   return at;

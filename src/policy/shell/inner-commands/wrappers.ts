@@ -2,19 +2,19 @@ import { mapByName } from '../name-table.ts';
 
 /** A program that runs the command in its arguments. */
 export interface CommandWrapper {
-  /** The options of the wrapper before the command, as `parseOptionTable` reads them. */
+  /** The options of the wrapper before the command, in the syntax of `parseOptionTable`. */
   readonly options: string;
   /** The number of operands of the wrapper between its options and the command. Default 0. */
   readonly operands?: number;
   /** True if options may also follow these operands. */
   readonly optionsBehindOperands?: boolean;
-  /** True if it adds words to the command that the line does not show. */
+  /** True if the wrapper adds words that the line does not show to the command. */
   readonly isOpenEnded?: boolean;
-  /** True if a shell gets the words as one text. */
+  /** True if the wrapper passes the words to a shell as one text. */
   readonly isScript?: boolean;
-  /** True if a single dash ends the options. */
+  /** True if a single dash (`-`) ends the options. */
   readonly dashIsOption?: true;
-  /** Options before the command or in place of it, whose value is a text for a shell. */
+  /** Options whose value is a text for a shell, before the command or instead of a command. */
   readonly scriptOptions?: readonly string[];
 }
 
@@ -43,7 +43,7 @@ const TIMEOUT: CommandWrapper = {
   options: '-fpv -k= -s= --foreground --preserve-status --verbose --kill-after= --signal=',
   operands: 1,
 };
-/** Programs that have no options before the command, or none that are known. */
+/** Wrappers without known options before the command. */
 const PLAIN = [
   'builtin, busybox, toybox, catchsegv, eatmydata, corepack, cross-env, nohup, rlwrap, torsocks, cpulimit',
   'systemd-run, arch, linux32, linux64, setpriv, prlimit, runcon, nsenter, firejail, bwrap, proot',
@@ -53,8 +53,8 @@ const PLAIN = [
 ];
 
 /**
- * The programs, some with a subcommand, that run the command after them. An option that is not listed is unknown: the
- * command could then start at any later word.
+ * The programs, some with a subcommand, that run the command in the words after them. After an option that is not
+ * listed, the command could start at any later word.
  */
 export const COMMAND_WRAPPERS = mapByName<CommandWrapper>({
   [PLAIN.join(', ')]: { options: '' },

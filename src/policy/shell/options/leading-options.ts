@@ -1,7 +1,7 @@
 import { createLiteralWord, type ShellWord } from '../parsed-line.ts';
 import {
   isOption,
-  canBeSeveralWords,
+  canExpandToSeveralWords,
   parseOptionTable,
   splitOption,
   takesNextWord,
@@ -15,7 +15,7 @@ export function findLeadingOptionTable(program: string): OptionTable | undefined
   return known === undefined ? undefined : parseOptionTable(known.options);
 }
 
-/** Spells an option as the table does: for programs whose long options have one dash, it adds the second one. */
+/** Converts an option to the form in the table: for programs whose long options have one dash, adds the second dash. */
 export function normalizeOption(program: string, word: string): string {
   const isLong = SUBCOMMAND_PROGRAMS.get(program)?.singleDash === true && /^-[A-Za-z]/.test(word);
   return isLong ? `-${word}` : word;
@@ -33,7 +33,7 @@ export interface LeadingOption {
 
 export interface LeadingOptions {
   readonly options: readonly LeadingOption[];
-  /** The index of the first word that is neither a known option nor the value of one: the subcommand, or an unknown option. */
+  /** The index of the first word that is neither a known option nor its value: the subcommand, or an unknown option. */
   readonly end: number;
 }
 
@@ -52,10 +52,10 @@ export function readLeadingOptions(program: string, words: readonly ShellWord[])
     const option = splitOption(normalizeOption(program, word.value), table);
     if (!option.isKnown) break;
     const hasNext = takesNextWord(option);
-    const { attached } = option;
-    const own = attached === null ? null : createLiteralWord(attached);
-    const value = hasNext ? (words[end + 1] ?? null) : own;
-    if (value !== null && canBeSeveralWords(value)) break;
+    const { attachedValue } = option;
+    const attachedWord = attachedValue === null ? null : createLiteralWord(attachedValue);
+    const value = hasNext ? (words[end + 1] ?? null) : attachedWord;
+    if (value !== null && canExpandToSeveralWords(value)) break;
     const position = { word, index: end };
     options.push(...option.flags.map((name) => ({ name, value: null, ...position })));
     options.push({ name: option.name, value, ...position });
@@ -64,13 +64,13 @@ export function readLeadingOptions(program: string, words: readonly ShellWord[])
   return { options, end };
 }
 
-/** Tells whether an option does not change what the subcommand does, nor where. */
+/** Tells whether an option changes neither what the subcommand does nor the directory in which it runs. */
 export function isNeutralOption(
   program: string,
   { name, value }: Pick<LeadingOption, 'name' | 'value'>,
 ): boolean {
-  const same = SUBCOMMAND_PROGRAMS.get(program)?.neutralOptions?.[name];
-  if (same === undefined) return false;
+  const neutralValues = SUBCOMMAND_PROGRAMS.get(program)?.neutralOptions?.[name];
+  if (neutralValues === undefined) return false;
   if (value !== null && value.value === null) return false;
-  return same === true || same.test(value?.value ?? '');
+  return neutralValues === true || neutralValues.test(value?.value ?? '');
 }

@@ -5,12 +5,12 @@ import {
   readLeadingOptions,
   normalizeOption,
 } from './leading-options.ts';
-import { isOption, canBeSeveralWords, countOptionWords } from './option-table.ts';
+import { isOption, canExpandToSeveralWords, countOptionWords } from './option-table.ts';
 import { SUBCOMMAND_PROGRAMS } from './subcommand-programs.ts';
 
 /**
- * Removes the options before the subcommand of a command if all of them are neutral. Returns undefined if there are none, or some
- * are not neutral.
+ * Removes the options before the subcommand of a command if all of them are neutral. Returns undefined if there are no
+ * options, or if some are not neutral.
  */
 export function removeNeutralOptions(command: SimpleCommand): SimpleCommand | undefined {
   const [program, ...rest] = command.words;
@@ -33,9 +33,9 @@ export interface ExpectedWords {
 }
 
 /**
- * Tells whether a command could be the one that these words name, with any options before and between them. An unknown option
- * may take any number of the words after it as its value, so every later word could be the named one. After a word
- * whose value is unknown, everything is possible.
+ * Tells whether a command could be the command that the expected words name, with any options before and between these
+ * words. An unknown option may take any number of the following words as its value, so every later word could be an
+ * expected word. After a word whose value is unknown, everything is possible.
  *
  * @param program the name under which the options are looked up
  * @param given the words after the program
@@ -65,8 +65,8 @@ export function couldMatchWords(
 }
 
 /**
- * Finds the indices after the last word of a subcommand, among the words after the program, for every possible reading of
- * the options. `isSure`: the command certainly has this subcommand, and there is only one reading.
+ * Finds the indices after the last word of a subcommand, among the words after the program, for every possible reading
+ * of the options. `isSure`: the command certainly has this subcommand, and there is only one reading.
  */
 export function findSubcommandEnds(
   program: string,
@@ -89,7 +89,7 @@ export function findSubcommandEnds(
   return { ends, isSure: ends.length === 1 && ends[0] === sureEnd };
 }
 
-/** Finds every index at which the subcommand could stand, among the words after the program. */
+/** Finds every possible index of the subcommand among the words after the program. */
 export function findSubcommandPositions(
   program: string,
   words: readonly ShellWord[],
@@ -98,8 +98,8 @@ export function findSubcommandPositions(
 }
 
 /**
- * Finds the indices that can be reached from the start indices by skipping options. The number of words is one of them
- * where all words can be skipped.
+ * Finds the indices that can be reached from the start indices by skipping options. The result includes the number of
+ * words if all words can be skipped.
  *
  * @param before the program whose options these are, perhaps followed by a subcommand
  */
@@ -123,7 +123,10 @@ function findPositionsFrom(
   return [...positions];
 }
 
-/** Returns the indices after the option at this index, none for a word that is no option. `unknown`: any later index. */
+/**
+ * Returns the possible indices after the option at this index: none if the word is not an option, and `unknown` if
+ * every later index is possible.
+ */
 function skipOption(
   position: number,
   words: readonly ShellWord[],
@@ -145,7 +148,7 @@ function skipOption(
   const operand = words[position + 1];
   if (length === 2) {
     // An unknown value may be no word, or several.
-    return operand !== undefined && canBeSeveralWords(operand) ? 'unknown' : [position + 2];
+    return operand !== undefined && canExpandToSeveralWords(operand) ? 'unknown' : [position + 2];
   }
   // Some programs accept `--json false` as an option with its value.
   return /^(?:true|false|null)$/.test(operand?.value ?? '')

@@ -2,22 +2,23 @@ import { mapByName } from '../name-table.ts';
 
 /** A program that takes options before its subcommand. */
 export interface SubcommandProgram {
-  /** The options before the subcommand, as `parseOptionTable` reads them. */
+  /** The options before the subcommand, in the syntax of `parseOptionTable`. */
   readonly options: string;
   /**
-   * The options that do not change what the subcommand does, nor where; they change at most what is shown. If only some
-   * values are neutral, a pattern for these values.
+   * The neutral options: they change at most the output, and neither what the subcommand does nor the directory in
+   * which it runs. The value is true if every value of the option is neutral, and otherwise a pattern for the neutral
+   * values.
    */
   readonly neutralOptions?: Readonly<Record<string, true | RegExp>>;
   /** True if `+nightly` before the subcommand chooses a toolchain. */
   readonly toolchain?: true;
   /** True if long options have one dash, as in `-chdir=x`. */
   readonly singleDash?: true;
-  /** True if each operand is a target of its own, in any position: `make VAR=1 build deploy`. */
+  /** True if every operand can be a target, in any position: `make VAR=1 build deploy`. */
   readonly everyOperand?: true;
 }
 
-/** The working directory, in which the program runs anyway. */
+/** Matches paths of the working directory, in which the program runs anyway. */
 const WORKING_DIRECTORY = /^\.(?:\/+\.)*\/*$/;
 const COLOR = /^(?:always|never|auto|true|false)$/;
 
@@ -98,7 +99,7 @@ const CARGO: SubcommandProgram = {
 
 /**
  * The programs whose options before the subcommand are known. Rules, suggested rules and the proof that a command only
- * reads all use this table. For any other program, every option is unknown.
+ * reads use this table. The options of all other programs are unknown.
  */
 export const SUBCOMMAND_PROGRAMS = mapByName<SubcommandProgram>({
   git: {

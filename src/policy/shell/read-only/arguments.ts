@@ -4,7 +4,7 @@ import type { OptionTable, ValueKind } from '../options/option-table.ts';
 import { quoteShellWord, explainUnknownValue } from './proof.ts';
 
 export interface ParsedOption {
-  /** With its dashes; `-#` for `-5`. */
+  /** The name with its dashes; `-#` for options such as `-5`. */
   readonly name: string;
   readonly value: ShellWord | null;
 }
@@ -23,9 +23,9 @@ export type ArgumentsResult =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Parses the words after a program as the program does: options anywhere before `--`, short ones in groups. Long options
- * must be written in full, since a program may take the beginning of one for another. A word whose value is unknown
- * could be an option, so it is not accepted.
+ * Parses the words after a program like the program: options are allowed anywhere before `--`, and short options in
+ * groups. Long options must be written in full, because programs differ in their handling of abbreviations. A word
+ * whose value is unknown could be an option, so it is not accepted.
  */
 export function parseCommandArguments(
   words: readonly ShellWord[],
@@ -60,8 +60,8 @@ export function parseCommandArguments(
 }
 
 /**
- * Tells whether a word is an option such as `--include=*.ts`. All names that the pattern matches start with the same option,
- * whose value is only text for the program.
+ * Tells whether a word is an option with a glob such as `--include=*.ts`. All words that the shell may put in its place
+ * are the same option with another value, and the value is only text for the program.
  */
 function isPatternOption({ form, text }: ShellWord, { long }: OptionTable): boolean {
   const name = form === 'glob' ? /^--([a-z-]+)=/.exec(text)?.[1] : undefined;
@@ -77,24 +77,24 @@ interface OptionSink {
 
 function takeOption(value: string, { table, options, waiting }: OptionSink): string | undefined {
   const option = splitOption(value, table);
-  if (!option.isKnown) return explainUnknownOption(option.part);
-  const { flags, name, kind, attached } = option;
+  if (!option.isKnown) return explainUnknownOption(option.description);
+  const { flags, name, kind, attachedValue } = option;
   options.push(...flags.map((flag) => ({ name: flag, value: null })));
-  if (attached !== null)
-    return addOption({ name, value: createLiteralWord(attached) }, kind, options);
-  if (takesNextWord(option)) return takeNext(name, kind, { options, waiting });
+  if (attachedValue !== null)
+    return addOption({ name, value: createLiteralWord(attachedValue) }, kind, options);
+  if (takesNextWord(option)) return takeNextWord(name, kind, { options, waiting });
   options.push({ name, value: null });
   return undefined;
 }
 
-function takeNext(
+function takeNextWord(
   name: string,
   kind: ValueKind,
   { options, waiting }: Pick<OptionSink, 'options' | 'waiting'>,
 ): string | undefined {
   const next = waiting.pop();
   if (next !== undefined) return addOption({ name, value: next }, kind, options);
-  if (kind !== 'last') return `${quoteShellWord(name)} lacks its value`;
+  if (kind !== 'optional') return `${quoteShellWord(name)} lacks its value`;
   options.push({ name, value: null });
   return undefined;
 }
@@ -132,7 +132,7 @@ function explainUnknownOption(option: string): string {
   return `${quoteShellWord(option)} is not among the options that surely only read`;
 }
 
-/** Tells whether any of these options, written with their dashes, is given. */
+/** Tells whether the arguments contain one of these options. `names` include the dashes. */
 export function hasOption({ options }: ParsedArguments, ...names: readonly string[]): boolean {
   return options.some(({ name }) => names.includes(name));
 }

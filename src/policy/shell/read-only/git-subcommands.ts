@@ -1,23 +1,24 @@
 import { mapByName } from '../name-table.ts';
 
 /**
- * The output of a git subcommand: names and messages only (`names`), or the contents of files. `if`: contents only with
- * one of the options. `unless`: contents except with one of the options.
+ * The output of a git subcommand. `names`: only names and messages. Otherwise the output may include the contents of
+ * files: `if` means only with one of the options, and `unless` means always except with one of the options.
  */
 type Shows = 'names' | { readonly contents: 'unless' | 'if'; readonly options: readonly string[] };
 
 export interface GitSubcommandRule {
-  /** As `parseOptionTable` reads them. */
+  /** The accepted options, in the syntax of `parseOptionTable`. */
   readonly options: string;
   readonly shows: Shows;
   /**
-   * The kind of its operands. `revisions`: revisions or paths. `text`: names and patterns of references. `listed`: patterns
-   * with --list; without it, git would create what they name.
+   * The kind of the operands. `revisions`: revisions or paths. `text`: names and patterns of references. `listed`:
+   * patterns, which are accepted only with --list, because without --list git would create branches or tags with these
+   * names.
    */
   readonly operands: 'revisions' | 'paths' | 'text' | 'listed' | 'none';
-  /** True if the first operand is a pattern, unless -e is given. */
+  /** True if the first operand is a pattern when there is no option -e. */
   readonly pattern?: true;
-  /** The words one of which must come first. */
+  /** If set, the first word must be one of these, such as `list` in `git stash list`. */
   readonly verbs?: readonly string[];
 }
 

@@ -7,8 +7,8 @@ import { quoteShellWord, moveReadTo, explainUnknownValue, notProven } from './pr
 import type { CommandRead, ReadOnlyVerdict } from './proof.ts';
 
 /**
- * Checks a git command. The caller runs it in an environment in which git runs no program that the configuration of the
- * repository names.
+ * Checks a git command. The caller must run the command in an environment in which git runs no program that the
+ * configuration of the repository names.
  */
 export function checkGit(words: readonly ShellWord[]): ReadOnlyVerdict {
   const start = findSubcommand(words);
@@ -22,20 +22,23 @@ export function checkGit(words: readonly ShellWord[]): ReadOnlyVerdict {
 
 interface Subcommand {
   readonly at: number;
-  /** The directory of `-C`. It is null if there is no `-C`. */
+  /** The value of `-C`; null if there is no `-C`. */
   readonly directory: string | null;
 }
 
-/** Finds the subcommand, or returns a reason. Options that select another repository, configuration or program are not accepted, except for one `-C`. */
+/**
+ * Finds the subcommand, or returns the reason why the command is not accepted: only one `-C` may select another
+ * repository, and no option another configuration or program.
+ */
 function findSubcommand(words: readonly ShellWord[]): Subcommand | string {
   const { options, end: at } = readLeadingOptions('git', words);
   const version = options.findIndex(({ name }) => name === '--version');
   const before = version < 0 ? options : options.slice(0, version);
   const directories = before.filter(({ name }) => name === '-C');
-  const odd = before.find(
+  const rejectedOption = before.find(
     (option) => option.name === '-c' || (option.name !== '-C' && !isNeutralOption('git', option)),
   );
-  const rejected = odd ?? directories[1];
+  const rejected = rejectedOption ?? directories[1];
   if (rejected !== undefined) {
     return `${quoteShellWord(rejected.word.text)} of git is not among the options that surely only read`;
   }
@@ -64,15 +67,15 @@ function checkSubcommand(
   const rest = removeVerb(rule, words);
   if (rest === undefined)
     return notProven(`only ${quoteShellWord(`git ${name} ${rule.verbs?.[0] ?? ''}`)} surely reads`);
-  const read = parseCommandArguments(rest, parseOptionTable(rule.options));
-  if (!read.ok) return notProven(read.reason);
-  const problem = findFormatProblem(read.parsed) ?? findOperandProblem(rule, read.parsed);
+  const result = parseCommandArguments(rest, parseOptionTable(rule.options));
+  if (!result.ok) return notProven(result.reason);
+  const problem = findFormatProblem(result.parsed) ?? findOperandProblem(rule, result.parsed);
   if (problem !== undefined) return notProven(problem);
-  const where = directory ?? '.';
+  const workingDirectory = directory ?? '.';
   return {
     ok: true,
-    reads: listReads(rule, read.parsed).map((each) => moveReadTo(where, each)),
-    repository: where,
+    reads: listReads(rule, result.parsed).map((each) => moveReadTo(workingDirectory, each)),
+    repository: workingDirectory,
   };
 }
 
@@ -83,35 +86,37 @@ function removeVerb(
   if (verbs === undefined) return words;
   const first = words[0]?.value;
   if (typeof first === 'string' && verbs.includes(first)) return words.slice(1);
-  // `git reflog` alone shows, but `git stash` alone does not list.
+  // `git reflog` means `git reflog show`, but `git stash` does not mean `git stash list`.
   const isBare = typeof first !== 'string' || first.startsWith('-');
   return isBare && verbs.includes('show') ? words : undefined;
 }
 
-/** Formats that check signatures run a program that the configuration names. */
+/** Rejects formats that check signatures, because git then runs a program that the configuration names. */
 function findFormatProblem({ options }: ParsedArguments): string | undefined {
-  const odd = options.find(
+  const rejectedOption = options.find(
     ({ name, value }) =>
       (name === '--format' || name === '--pretty' || name === '--sort') &&
       /%G|signature/i.test(value?.value ?? ''),
   );
-  return odd === undefined ? undefined : 'a format that checks signatures runs another program';
+  return rejectedOption === undefined
+    ? undefined
+    : 'a format that checks signatures runs another program';
 }
 
 function findOperandProblem(
   { operands }: GitSubcommandRule,
-  given: ParsedArguments,
+  parsed: ParsedArguments,
 ): string | undefined {
-  const first = given.operands[0];
+  const first = parsed.operands[0];
   if (first === undefined) return undefined;
-  const pipe = given.operands.find((word) => word.path === null);
+  const pipe = parsed.operands.find((word) => word.path === null);
   if (pipe !== undefined) return explainUnknownValue(pipe);
   if (operands === 'none')
     return `it is not known what git does with ${quoteShellWord(first.text)}`;
-  if (operands === 'listed' && !hasOption(given, '-l', '--list')) {
+  if (operands === 'listed' && !hasOption(parsed, '-l', '--list')) {
     return `without --list git would create ${quoteShellWord(first.text)}`;
   }
-  const magic = given.operands.find(
+  const magic = parsed.operands.find(
     ({ value }) => value !== null && /^:(?![!^]|\(exclude\))/.test(value),
   );
   return magic === undefined || operands === 'text'
@@ -119,30 +124,32 @@ function findOperandProblem(
     : `it is not known which paths ${quoteShellWord(magic.text)} stands for`;
 }
 
-/** Everything that git keeps, for a command that no path narrows. */
+/** The read of all tracked contents, for a command that is not limited to certain paths. */
 const EVERYTHING: CommandRead = { path: '.', below: 'tracked', topOf: '.' };
 
-function listReads(rule: GitSubcommandRule, given: ParsedArguments): readonly CommandRead[] {
-  const showsContents = showsFileContents(rule, given);
+function listReads(rule: GitSubcommandRule, parsed: ParsedArguments): readonly CommandRead[] {
+  const showsContents = showsFileContents(rule, parsed);
   const operands =
-    rule.pattern === true && !hasOption(given, '-e') ? given.operands.slice(1) : given.operands;
-  const ranges = given.options.flatMap(({ name, value }) =>
+    rule.pattern === true && !hasOption(parsed, '-e') ? parsed.operands.slice(1) : parsed.operands;
+  const ranges = parsed.options.flatMap(({ name, value }) =>
     name === '-L' ? findRangePath(value) : [],
   );
   if (rule.operands !== 'revisions' && rule.operands !== 'paths') {
     return showsContents ? [EVERYTHING] : [{ path: '.', below: 'itself' }];
   }
   const below = showsContents ? 'tracked' : 'itself';
-  const isNarrowed = given.afterDashes?.some((word) => !isExclusion(word)) === true;
+  const isNarrowed = parsed.afterDashes?.some((word) => !isExclusion(word)) === true;
   const named = operands.flatMap((word) => listNamedReads(word, below));
   const readsEverything = showsContents && !isNarrowed && !namesContents(operands);
   return [readsEverything ? EVERYTHING : { path: '.', below: 'itself' }, ...ranges, ...named];
 }
 
-/** The hash of an object, which may be the tree of any directory, so that nobody knows which file `:name` is. */
+/**
+ * Matches the hash of an object. It may be the tree of any directory, so the file that `HASH:name` means is not known.
+ */
 const OBJECT_HASH = /^[0-9a-f]{4,64}$/i;
 
-/** `HEAD:src/a.ts` shows that file and nothing else. */
+/** Tells whether all operands name single files in revisions: `HEAD:src/a.ts` shows only that file. */
 function namesContents(operands: readonly ShellWord[]): boolean {
   const revisions = operands.map(({ value }) => /^([^:]+):./.exec(value ?? '')?.[1]);
   return (
@@ -151,12 +158,12 @@ function namesContents(operands: readonly ShellWord[]): boolean {
   );
 }
 
-function showsFileContents({ shows }: GitSubcommandRule, given: ParsedArguments): boolean {
+function showsFileContents({ shows }: GitSubcommandRule, parsed: ParsedArguments): boolean {
   if (shows === 'names') return false;
-  const asked = hasOption(given, ...CONTENT_OPTIONS);
+  const asked = hasOption(parsed, ...CONTENT_OPTIONS);
   return shows.contents === 'if'
-    ? hasOption(given, ...shows.options)
-    : asked || !hasOption(given, ...shows.options);
+    ? hasOption(parsed, ...shows.options)
+    : asked || !hasOption(parsed, ...shows.options);
 }
 
 const CONTENT_OPTIONS = ['-p', '-u', '--patch', '--patch-with-stat', '--patch-with-raw', '-U'];
@@ -165,7 +172,10 @@ function isExclusion({ value }: ShellWord): boolean {
   return value?.startsWith(':') === true;
 }
 
-/** Lists the paths that a word may name. A word may be a revision or a path, so it is treated as a path, too; a pattern may match any path. */
+/**
+ * Lists the paths that a word may name. A word can be a revision or a path, so every word is treated as a path, too. A
+ * pattern may match any path.
+ */
 function listNamedReads(word: ShellWord, below: 'tracked' | 'itself'): readonly CommandRead[] {
   const { value, path } = word;
   if (path === null || isExclusion(word)) return [];

@@ -5,22 +5,22 @@ import { quoteShellWord, provenToRead, notProven } from './proof.ts';
 import type { CommandRead, ReadOnlyVerdict, ReadDepth } from './proof.ts';
 import type { ShellWord } from '../parsed-line.ts';
 
-/** The kind of the operands: there are none, they are text, or they are paths below which the program reads to a depth. */
+/** The kind of the operands: none allowed, text, or paths that the program reads to a certain depth. */
 type Operands = 'none' | 'text' | ReadDepth;
 
 interface ProgramRule {
-  /** As `parseOptionTable` reads them. An option that is not listed may do more than read. */
+  /** The accepted options, in the syntax of `parseOptionTable`. An option that is not listed may do more than read. */
   readonly options: string;
   readonly operands: Operands;
-  /** Options with which it reads to another depth, and this depth. */
+  /** Options with which the program reads to another depth, and that depth. */
   readonly instead?: { readonly options: readonly string[]; readonly below: ReadDepth };
-  /** The most paths that it reads. It would write to the next one. */
-  readonly most?: number;
-  /** Set if the first operand is a pattern, unless one of these options is given. */
+  /** The maximum number of paths that the program reads. It would write to a further path. */
+  readonly maxPaths?: number;
+  /** Set if the first operand is a pattern when there is none of these options. */
   readonly pattern?: { readonly unless: readonly string[] };
-  /** True if it reads the working directory if no path is given. */
+  /** Tells whether the program reads the working directory if there is no path. */
   readonly readsHere?: (given: ParsedArguments) => boolean;
-  /** Finds any other reason why the program may not only read. */
+  /** Finds any other reason why the program may do more than read. */
   readonly check?: (given: ParsedArguments) => string | undefined;
 }
 
@@ -39,8 +39,8 @@ const GREP: ProgramRule = {
 };
 
 /**
- * The programs that only read, with every option that was examined. Options that write, run programs or follow links out
- * of a tree are left out, and so are rarely used ones.
+ * The programs that only read, with their accepted options. Options that write, run programs or follow links out of a
+ * tree are left out, and rarely used options too.
  */
 const PROGRAMS = mapByName<ProgramRule>({
   ls: {
@@ -111,7 +111,7 @@ const PROGRAMS = mapByName<ProgramRule>({
   diff: {
     options:
       '-abBcdeEinNpqrstTuwyZ -C# -U# -F= -I= -W# -x= --brief --report-identical-files --context[=] --unified[=] --ed --rcs --side-by-side --width# --left-column --suppress-common-lines --show-c-function --show-function-line= --label= --expand-tabs --initial-tab --recursive --new-file --unidirectional-new-file --ignore-file-name-case --exclude= --ignore-case --ignore-tab-expansion --ignore-trailing-space --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-matching-lines= --text --strip-trailing-cr --minimal --color[=]',
-    // It compares the files in directories, with or without -r, and it follows links.
+    // diff compares the files in directories, with or without -r, and follows links.
     operands: 'followed',
   },
   comm: {
@@ -122,7 +122,7 @@ const PROGRAMS = mapByName<ProgramRule>({
     options:
       '-cdDiuz -f# -s# -w# --count --repeated --all-repeated[=] --group[=] --skip-fields# --ignore-case --skip-chars# --unique --check-chars# --zero-terminated',
     operands: 'itself',
-    most: 1,
+    maxPaths: 1,
   },
   sort: {
     options:
@@ -180,7 +180,7 @@ export function checkProgram(
 
 function checkOperands(rule: ProgramRule, given: ParsedArguments): ReadOnlyVerdict {
   const paths = listPathOperands(rule, given);
-  const extra = rule.most === undefined ? undefined : paths[rule.most];
+  const extra = rule.maxPaths === undefined ? undefined : paths[rule.maxPaths];
   if (extra !== undefined) return notProven(`it would write to ${quoteShellWord(extra.text)}`);
   switch (rule.operands) {
     case 'none':
@@ -193,9 +193,9 @@ function checkOperands(rule: ProgramRule, given: ParsedArguments): ReadOnlyVerdi
       const { instead } = rule;
       const isOther = instead !== undefined && hasOption(given, ...instead.options);
       const below = isOther ? instead.below : rule.operands;
-      const here = paths.length === 0 && rule.readsHere?.(given) === true;
+      const readsWorkingDirectory = paths.length === 0 && rule.readsHere?.(given) === true;
       return provenToRead([
-        ...(here ? [{ path: '.', below }] : []),
+        ...(readsWorkingDirectory ? [{ path: '.', below }] : []),
         ...paths.flatMap((word) => toReads(word, below)),
         ...given.paths.flatMap((word) => toReads(word, 'itself')),
       ]);

@@ -1,21 +1,24 @@
 import type { ShellWord } from '../parsed-line.ts';
 
 /**
- * The depth to which a command reads below a path. `itself`: only the path. `names`: the names below it. `contents`: the
- * contents of the files below it. `followed`: also where links below it lead. `tracked`: the contents that git keeps.
+ * The depth to which a command reads below a path. `itself`: only the path. `names`: the names below the path.
+ * `contents`: the contents of the files below the path. `followed`: also the targets of links below the path.
+ * `tracked`: the contents of the files below the path that git tracks.
  */
 export type ReadDepth = 'itself' | 'names' | 'contents' | 'followed' | 'tracked';
 
 /** A path that a command reads. */
 export interface CommandRead {
-  /** The path as the kernel gets it: absolute, relative to the working directory, or with `~/` for the home directory. */
+  /**
+   * The path as the kernel gets it: absolute, relative to the working directory, or with `~/` for the home directory.
+   */
   readonly path: string;
   readonly below: ReadDepth;
   /** If set, `path` is relative to the top of the git repository that contains this directory. */
   readonly topOf?: string;
 }
 
-/** Tells whether a command line is proved to change nothing if it runs now. */
+/** The result of the attempt to prove that a command line changes nothing if it runs now. */
 export type LineProof =
   | {
       readonly proven: true;
@@ -25,15 +28,15 @@ export type LineProof =
       /** Directories in which git runs, written like `CommandRead.path`. */
       readonly repositories: readonly string[];
     }
-  /** `reason` is a sentence in which "it" is the command line. */
+  /** `reason` is a clause in which "it" means the command line. */
   | { readonly proven: false; readonly reason: string };
 
-/** Tells what one simple command reads, or why it is not proved to only read. */
+/** The paths that one simple command reads, or the reason why it is not proved to only read. */
 export type ReadOnlyVerdict =
   | {
       readonly ok: true;
       readonly reads: readonly CommandRead[];
-      /** The directory in which it runs git, if it does. */
+      /** The directory in which git runs, if the command is git. */
       readonly repository?: string;
     }
   | { readonly ok: false; readonly reason: string };
@@ -48,7 +51,7 @@ export function notProven(reason: string): ReadOnlyVerdict {
   return { ok: false, reason };
 }
 
-/** In UTF-16 units. */
+/** The maximum length of a quoted word in UTF-16 units. */
 const MAX_QUOTED = 60;
 
 /** Quotes a word of a command line in a reason, cut to a short text on one line. */
@@ -62,13 +65,13 @@ export function explainUnknownValue({ text }: ShellWord): string {
   return `only the running shell knows what ${quoteShellWord(text)} stands for`;
 }
 
-/** Joins a directory and a path without resolving `..`, since a link may stand before it. */
+/** Joins a directory and a path without resolving `..`, because the name before `..` may be a link. */
 export function joinShellPath(directory: string, path: string): string {
   if (path === '.') return directory;
   return directory === '.' || /^(?:\/|~\/|~$)/.test(path) ? path : `${directory}/${path}`;
 }
 
-/** Returns the read of a command that runs in that directory. */
+/** Converts a read to the same read by a command that runs in another directory. */
 export function moveReadTo(directory: string, read: CommandRead): CommandRead {
   return read.topOf === undefined
     ? { ...read, path: joinShellPath(directory, read.path) }

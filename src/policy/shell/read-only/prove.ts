@@ -30,7 +30,7 @@ import type { CommandRead, ReadOnlyVerdict, LineProof } from './proof.ts';
 
 type Check = (words: readonly ShellWord[]) => ReadOnlyVerdict;
 
-/** Programs with a syntax of their own. All others are in the table of `programs.ts`. */
+/** The checks for programs with a special syntax. All other programs are in the table of `programs.ts`. */
 const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['[', checkBracket],
   ['command', checkCommandBuiltin],
@@ -43,7 +43,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['type', checkType],
 ]);
 
-/** Commands that bash runs itself, whatever is on PATH. */
+/** Commands that bash runs itself, without a look-up in PATH. */
 const BUILTINS: ReadonlySet<string> = new Set(
   ': [ command echo false printf pwd test true type'.split(' '),
 );
@@ -84,7 +84,9 @@ export function proveReadOnly(line: string, parser: ShellParser): LineProof {
   };
 }
 
-/** Finds the directory in which the commands run, relative to the working directory. Returns null if it is not known. */
+/**
+ * Finds the directory in which the commands run, relative to the working directory. Returns null if it is not known.
+ */
 function findWorkingDirectory({ directory }: ParsedShellLine): string | null {
   if (directory === null) return '.';
   const { path, value } = directory;
@@ -92,7 +94,10 @@ function findWorkingDirectory({ directory }: ParsedShellLine): string | null {
   return isKnown && !hasParentAfterName(path) ? path : null;
 }
 
-/** Tells whether `..` stands after a name. There cd removes the name, while the kernel goes up from where a link leads. */
+/**
+ * Tells whether a path contains `..` after a name. If that name is a link, cd and the kernel resolve the path
+ * differently.
+ */
 function hasParentAfterName(path: string): boolean {
   const parts = path.split('/');
   const firstName = parts.findIndex((part) => part !== '' && part !== '.' && part !== '..');
@@ -116,7 +121,9 @@ function checkSimpleCommand({ words, hasAssignments }: SimpleCommand): ReadOnlyV
   );
 }
 
-/** Returns the name of a program of the system. Any other path is another program, and stays as it is. */
+/**
+ * Returns the name of a program in a system directory. Any other path may be another program and is returned unchanged.
+ */
 function findProgramName(value: string): string {
   const name = /^\/(?:usr\/)?bin\/([\w[-]+)$/.exec(value)?.[1];
   return name === undefined || SHELL_ONLY.has(name) ? value : name;
@@ -127,7 +134,7 @@ function listPrograms(commands: readonly SimpleCommand[]): readonly string[] {
   return [...new Set(names.filter((name) => !name.includes('/') && !BUILTINS.has(name)))];
 }
 
-/** `[` is `test` with one more word at the end. */
+/** Checks `[`, which is `test` with a `]` as the last word. */
 function checkBracket(words: readonly ShellWord[]): ReadOnlyVerdict {
   if (words.at(-1)?.value !== ']') return notProven('`[` lacks its `]`');
   return checkTestCommand(words.slice(0, -1));
@@ -151,7 +158,7 @@ function checkRedirect({ operator, target, opensFile }: ShellRedirect): ReadOnly
   if (target === null || target.path === null) {
     return notProven('it reads from a file that is only known when it runs');
   }
-  // For bash some names below /dev are connections and not files.
+  // For bash, some names below /dev are network connections and not files.
   if (DEVICES.test(target.path)) return notProven(`it opens ${quoteShellWord(target.text)}`);
   return provenToRead([{ path: target.path, below: 'itself' }]);
 }

@@ -8,13 +8,15 @@ import {
 } from './proof.ts';
 import type { CommandRead, ReadOnlyVerdict } from './proof.ts';
 
-/** Checks echo, which prints its arguments. Only a pattern would show the names of files. */
+/**
+ * Checks echo, which only prints its arguments. Words with globs are not accepted, because they would show file names.
+ */
 export function checkEcho(words: readonly ShellWord[]): ReadOnlyVerdict {
   const unknown = words.find((word) => word.form === 'open' || word.form === 'glob');
   return unknown === undefined ? READS_NOTHING : notProven(explainUnknownValue(unknown));
 }
 
-/** A format without `%n`, which sets a variable, and without `*`, which takes a width from the operands. */
+/** Matches a format without `%n`, which sets a variable, and without `*`, which takes a width from the operands. */
 const PLAIN_FORMAT = /^(?:[^%]|%%|%[-+ #0]*\d*(?:\.\d+)?(?:[diouxXeEfFgGscbq]|\([^()]*\)T))*$/;
 
 export function checkPrintf([format, ...words]: readonly ShellWord[]): ReadOnlyVerdict {
@@ -30,7 +32,7 @@ export function checkPrintf([format, ...words]: readonly ShellWord[]): ReadOnlyV
   return checkEcho(words);
 }
 
-/** Checks `command -v NAME`. Without the option it runs NAME. */
+/** Checks `command -v NAME`. Without the option, `command` runs NAME. */
 export function checkCommandBuiltin([option, ...names]: readonly ShellWord[]): ReadOnlyVerdict {
   if (option?.value !== '-v' && option?.value !== '-V') {
     return notProven('`command` only reads with -v or -V');
@@ -56,8 +58,8 @@ const PS_VALUED = /^-e?[pCo]$/;
 const PS_LONG = /^--(?:no-headers|sort=[-+\w%,]+)$/;
 
 /**
- * Checks ps. A BSD-style `e` shows the environment of processes, and ps may read words of one style as words of the
- * other where both are mixed, so mixed styles are not accepted.
+ * Checks ps. A BSD-style `e` shows the environment of processes. If styles are mixed, ps may parse words of one style
+ * as words of the other style, so mixed styles are not accepted.
  */
 export function checkPs(words: readonly ShellWord[]): ReadOnlyVerdict {
   const styles = new Set<'bsd' | 'unix'>();
@@ -100,7 +102,7 @@ const FIND_WITH_TEXT: ReadonlySet<string> = new Set(
 /** Tests of find that are followed by a path. */
 const FIND_WITH_PATH: ReadonlySet<string> = new Set(['-newer', '-anewer', '-cnewer', '-samefile']);
 
-/** Checks find. After its paths come tests and actions, each of them one word. */
+/** Checks find. The paths come first, and then tests and actions, each of which is one word. */
 export function checkFind(words: readonly ShellWord[]): ReadOnlyVerdict {
   const waiting = words.toReversed();
   // By default find follows no links.
@@ -138,7 +140,7 @@ const FILE_TESTS: ReadonlySet<string> = new Set(
 const TEXT_TESTS: ReadonlySet<string> = new Set(['-n', '-z']);
 const FILE_COMPARISONS: ReadonlySet<string> = new Set(['-nt', '-ot', '-ef']);
 const TEXT_COMPARISONS: ReadonlySet<string> = new Set(['=', '==', '!=', '<', '>', '=~']);
-/** In `[[ ]]` the operands of these are arithmetic, which can run commands. */
+/** Comparisons of numbers. In `[[ ]]` their operands are arithmetic, which can run commands. */
 const NUMBER_COMPARISONS: ReadonlySet<string> = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
 
 /** Checks a test inside `[[ ]]`. */
@@ -181,9 +183,9 @@ function checkFiles(words: readonly ShellWord[]): ReadOnlyVerdict {
 }
 
 /**
- * Checks `test …` and `[ … ]`. The number of words and their values determine which of them are operators. So each
- * argument must be exactly one word, and only forms with a single reading are accepted: `OP WORD`, `WORD OP WORD`, these
- * after `!`, and these joined by `-a` and `-o` if every word is known.
+ * Checks `test …` and `[ … ]`. The number of words and their values determine which words are operators. So each
+ * argument must be exactly one word, and only unambiguous forms are accepted: `OP WORD`, `WORD OP WORD`, these forms
+ * after `!`, and these forms joined by `-a` and `-o` if the value of every word is known.
  */
 export function checkTestCommand(words: readonly ShellWord[]): ReadOnlyVerdict {
   const open = words.find((word) => word.form === 'open' || word.form === 'glob');

@@ -11,17 +11,18 @@ import { NewEntries, type ProtectedPathState } from './new-entries.ts';
 import { ProtectedFileBackup } from './file-backup.ts';
 import type { EntryContent } from './file-content.ts';
 
-/** `PID-STARTTIME-ID`. The start time tells apart processes that had the same pid. */
-const RECORD = /^(\d+)-(\d+)-[a-z0-9]+$/;
-const TOUCH_MS = 1_000;
+/** Matches the name of a record, `PID-STARTTIME-ID`. The start time distinguishes processes that had the same pid. */
+const RECORD_NAME = /^(\d+)-(\d+)-[a-z0-9]+$/;
+const TOUCH_INTERVAL_MS = 1_000;
 /**
- * Entries that were created later than this after the last update of a record were not created by its command.
+ * The time after the last update of a record in which its command may have created entries. Later entries were created
+ * by others.
  */
-const TOLERANCE_MS = 2 * TOUCH_MS;
+const TOLERANCE_MS = 2 * TOUCH_INTERVAL_MS;
 
 /** The record of one running command. */
 export interface CommandRecord {
-  /** Records the files that may stay, by path, with the time of their last change. */
+  /** Records the files that may stay in the workspace, by path, with the time of their last change. */
   accept(files: ReadonlyMap<string, number>): void;
   remove(): void;
 }
@@ -29,9 +30,9 @@ export interface CommandRecord {
 const NO_RECORD: CommandRecord = { accept: () => {}, remove: () => {} };
 
 /**
- * Records of running commands, one file each in `directory` (null: no records are kept). If the process that
- * ran a command is killed, a later process uses the record to find the entries that the command created under
- * protected names.
+ * Records of running commands, each in a file in `directory`. If `directory` is null, no records are kept. If the
+ * process that ran a command is killed, a later process uses the record to find the entries that the command created
+ * under protected names.
  */
 export class CommandRecords {
   private readonly directory: string | null;
@@ -41,32 +42,32 @@ export class CommandRecords {
   }
 
   /**
-   * Writes a record. A directory that cannot be written does not prevent the command from running. `opened`: a
-   * backup of the files that git may change; null if there are none.
+   * Writes a record. If the record cannot be written, the command still runs, without a record. `backup` is a backup of
+   * the files that git may change; null if there are none.
    */
-  add({ missing, present }: ProtectedPathState, opened: ProtectedFileBackup | null): CommandRecord {
-    const own = ownName();
-    if (this.directory === null || own === null) return NO_RECORD;
-    const path = join(this.directory, `${own}-${newId()}`);
+  add({ missing, present }: ProtectedPathState, backup: ProtectedFileBackup | null): CommandRecord {
+    const ownNamePrefix = getNamePrefix();
+    if (this.directory === null || ownNamePrefix === null) return NO_RECORD;
+    const path = join(this.directory, `${ownNamePrefix}-${newId()}`);
     const record: Record<string, unknown> = {};
     try {
       mkdirSync(this.directory, { recursive: true, mode: 0o700 });
       const names = [...present].map(([directory, there]) => [directory, [...there]]);
-      const before = opened === null ? null : serializeBackup(opened);
+      const before = backup === null ? null : serializeBackup(backup);
       Object.assign(record, { missing, present: names, opened: before });
       writeRecord(path, record);
     } catch (thrown) {
       if (systemErrorCode(thrown) === undefined) throw thrown;
       return NO_RECORD;
     }
-    const timer = setInterval(() => touch(path), TOUCH_MS);
+    const timer = setInterval(() => touch(path), TOUCH_INTERVAL_MS);
     timer.unref();
     return {
       accept: (files) => {
         try {
           writeRecord(path, { ...record, accepted: [...files] });
         } catch (thrown) {
-          // The disk is full, or somebody removed the record. Its remaining content is still valid.
+          // The disk is full, or somebody removed the record. If the record exists, its content is still valid.
           if (systemErrorCode(thrown) === undefined) throw thrown;
         }
       },
@@ -77,15 +78,15 @@ export class CommandRecords {
     };
   }
 
-  /** Quarantines, below `keepIn`, the entries that commands of killed processes have created. */
-  sweep(keepIn: string | null): readonly QuarantinedEntry[] {
+  /** Moves the entries that commands of killed processes have created into `quarantine`. */
+  cleanUp(quarantine: string | null): readonly QuarantinedEntry[] {
     const { directory } = this;
     if (directory === null) return [];
     return directoryNames(directory).flatMap((name) => {
-      const [, pid, startTime] = RECORD.exec(name) ?? [];
+      const [, pid, startTime] = RECORD_NAME.exec(name) ?? [];
       if (pid === undefined || String(readStartTime(Number(pid))) === startTime) return [];
       const path = join(directory, name);
-      const removed = sweepRecord(path, keepIn);
+      const removed = cleanUpRecord(path, quarantine);
       rmSync(path, { force: true });
       return removed;
     });
@@ -99,45 +100,52 @@ function writeRecord(path: string, record: Readonly<Record<string, unknown>>): v
   renameSync(draft, path);
 }
 
-function sweepRecord(path: string, keepIn: string | null): readonly QuarantinedEntry[] {
+function cleanUpRecord(path: string, quarantine: string | null): readonly QuarantinedEntry[] {
   const record = readRecord(path);
-  const lastSign = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-  if (record === null || lastSign === undefined) return [];
-  const accepted = new Map(pairs(record['accepted']));
+  const lastUpdate = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (record === null || lastUpdate === undefined) return [];
+  const accepted = new Map(parsePairs(record['accepted']));
   const isOfCommand = (entry: string): boolean =>
-    (lstatIfPresent(entry)?.ctimeMs ?? Infinity) <= lastSign + TOLERANCE_MS;
-  const opened = parseBackup(record['opened'], keepIn)?.restoreAll(isOfCommand);
-  const entries = new NewEntries(placesOf(record), () => Promise.resolve(new Set()), keepIn);
+    (lstatIfPresent(entry)?.ctimeMs ?? Infinity) <= lastUpdate + TOLERANCE_MS;
+  const opened = parseBackup(record['opened'], quarantine)?.restoreAll(isOfCommand);
+  const entries = new NewEntries(
+    parsePathState(record),
+    () => Promise.resolve(new Set()),
+    quarantine,
+  );
   entries.accept(accepted);
   return [...(opened?.removed ?? []), ...entries.settleNow(isOfCommand)];
 }
 
-/** Returns null for an incomplete record: its owner was killed while writing it, before the command began. */
+/** Reads a record. Returns null if the record is incomplete: the command then did not begin. */
 function readRecord(path: string): JsonObject | null {
   const value = parseJsonLine(readTextIfPresent(path) ?? '');
   return isJsonObject(value) ? value : null;
 }
 
-function placesOf({ missing, present }: Readonly<Record<string, unknown>>): ProtectedPathState {
+function parsePathState({
+  missing,
+  present,
+}: Readonly<Record<string, unknown>>): ProtectedPathState {
   return {
-    missing: strings(missing),
+    missing: parseStrings(missing),
     present: new Map(
       (Array.isArray(present) ? present : []).flatMap((pair) => {
         const [directory, names] = Array.isArray(pair) ? pair : [];
-        return typeof directory === 'string' ? [[directory, new Set(strings(names))]] : [];
+        return typeof directory === 'string' ? [[directory, new Set(parseStrings(names))]] : [];
       }),
     ),
   };
 }
 
-function pairs(value: unknown): readonly (readonly [string, number])[] {
+function parsePairs(value: unknown): readonly (readonly [string, number])[] {
   return (Array.isArray(value) ? value : []).flatMap((pair) => {
     const [path, time] = Array.isArray(pair) ? pair : [];
     return typeof path === 'string' && typeof time === 'number' ? [[path, time] as const] : [];
   });
 }
 
-function strings(value: unknown): readonly string[] {
+function parseStrings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
@@ -146,40 +154,40 @@ function touch(path: string): void {
   try {
     utimesSync(path, now, now);
   } catch (thrown) {
-    // Somebody removed the record, or the disk cannot be written to any more.
+    // Somebody removed the record, or the disk can no longer be written to.
     if (systemErrorCode(thrown) === undefined) throw thrown;
   }
 }
 
-let own: string | null | undefined;
+let ownNamePrefix: string | null | undefined;
 
-/** Returns the beginning of the names of this process's records; null without /proc. */
-function ownName(): string | null {
-  if (own === undefined) {
+/** Returns the prefix of the names of this process's records; null without /proc. */
+function getNamePrefix(): string | null {
+  if (ownNamePrefix === undefined) {
     const startTime = readStartTime(process.pid);
-    own = startTime === undefined ? null : `${process.pid}-${startTime}`;
+    ownNamePrefix = startTime === undefined ? null : `${process.pid}-${startTime}`;
   }
-  return own;
+  return ownNamePrefix;
 }
 
 /** Converts a backup to JSON data from which another process can restore the files. */
-function serializeBackup(opened: ProtectedFileBackup): unknown {
-  const files = [...opened.files()].map(({ path, kind, mode, content }) => {
+function serializeBackup(backup: ProtectedFileBackup): unknown {
+  const files = [...backup.files()].map(({ path, kind, mode, content }) => {
     return { path, kind, mode, content: content.toString('base64') };
   });
-  return { places: opened.paths, files };
+  return { places: backup.paths, files };
 }
 
-/** Reads a backup from a record; null if there is none. `directory`: the directory for quarantined files. */
+/** Parses the backup in a record; null if there is none. `directory` is the directory for quarantined files. */
 function parseBackup(value: unknown, directory: string | null): ProtectedFileBackup | null {
   if (!isJsonObject(value) || !isJsonObject(value['places'])) return null;
   const { trees, configurations, links } = value['places'];
   const places = {
-    trees: strings(trees),
-    configurations: strings(configurations),
-    links: strings(links),
+    trees: parseStrings(trees),
+    configurations: parseStrings(configurations),
+    links: parseStrings(links),
   };
-  const files = Array.isArray(value['files']) ? value['files'].flatMap(fileOf) : [];
+  const files = Array.isArray(value['files']) ? value['files'].flatMap(parseFile) : [];
   return new ProtectedFileBackup(
     places,
     new Map(files.map((file) => [file.path, file])),
@@ -187,7 +195,7 @@ function parseBackup(value: unknown, directory: string | null): ProtectedFileBac
   );
 }
 
-function fileOf(value: unknown): readonly EntryContent[] {
+function parseFile(value: unknown): readonly EntryContent[] {
   if (!isJsonObject(value)) return [];
   const { path, kind, mode, content } = value;
   const isFile =

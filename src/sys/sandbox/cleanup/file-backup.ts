@@ -21,8 +21,8 @@ import { existsWithoutLinks, findFirstLink, lstatIfPresent } from '../../files/p
 import type { FindCommitted } from './new-entries.ts';
 import { quarantineEntry } from './quarantine.ts';
 
-const MOST_FILES = 2_000;
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_FILES = 2_000;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Protected files and directories that a command which runs only git may write to. Absolute real paths. */
 export interface GitWritablePaths {
@@ -31,8 +31,7 @@ export interface GitWritablePaths {
   /** Configuration files. */
   readonly configurations: readonly string[];
   /**
-   * Files of linked working trees. They may be deleted together with their directory, and must not change
-   * otherwise.
+   * Files of linked working trees. They may be deleted together with their directory, but not changed.
    */
   readonly links: readonly string[];
 }
@@ -49,53 +48,54 @@ export class ProtectedFileBackup {
   private readonly before: Files;
   private readonly directory: string | null;
 
-  constructor(places: GitWritablePaths, before: Files, directory: string | null) {
-    this.paths = places;
+  constructor(paths: GitWritablePaths, before: Files, directory: string | null) {
+    this.paths = paths;
     this.before = before;
     this.directory = directory;
   }
 
   /**
-   * Creates a backup; null if the files are too many or too large. `directory`: the directory for quarantined
-   * files.
+   * Creates a backup. Returns null if there are too many files or the files are too large. `directory` is the directory
+   * for quarantined files.
    */
-  static create(places: GitWritablePaths, directory: string | null): ProtectedFileBackup | null {
-    const before = filesOf(places);
-    return before === null ? null : new ProtectedFileBackup(places, before, directory);
+  static create(paths: GitWritablePaths, directory: string | null): ProtectedFileBackup | null {
+    const before = readFiles(paths);
+    return before === null ? null : new ProtectedFileBackup(paths, before, directory);
   }
 
-  /** Returns the files as they were. */
+  /** Returns the files in their state before the command. */
   files(): Iterable<EntryContent> {
     return this.before.values();
   }
 
+  /** Restores the files whose changes are not allowed, after the command has ended. */
   async settle(committed: FindCommitted): Promise<CleanupResult> {
-    const now = filesOf(this.paths);
-    if (now === null) return { ...this.restoreWhole(), fromCommits: [] };
-    const changed = [...this.changed(now)].filter((path) => !this.mayBe(path, now));
+    const now = readFiles(this.paths);
+    if (now === null) return { ...this.restoreEverything(), fromCommits: [] };
+    const changed = [...this.changed(now)].filter((path) => !this.isAllowedChange(path, now));
     const wanted = changed.flatMap((path) => {
       const file = now.get(path) ?? this.before.get(path);
       return file === undefined ? [] : [file];
     });
-    const fine = await committed(wanted);
-    const restored = this.restore(changed.filter((path) => !fine.has(path)));
-    return { ...restored, fromCommits: [...fine] };
+    const fromCommits = await committed(wanted);
+    const restored = this.restore(changed.filter((path) => !fromCommits.has(path)));
+    return { ...restored, fromCommits: [...fromCommits] };
   }
 
   /**
-   * Restores all files. `isOfCommand` tells whether the command left the entry that is at a path now. Default:
+   * Restores all changed files. `isOfCommand` tells whether the command wrote the entry that is at a path now. Default:
    * always true.
    */
   restoreAll(isOfCommand: (path: string) => boolean = () => true): Restored {
-    const now = filesOf(this.paths);
-    if (now === null) return this.restoreWhole();
+    const now = readFiles(this.paths);
+    if (now === null) return this.restoreEverything();
     return this.restore(
       [...this.changed(now)].filter((path) => !existsWithoutLinks(path) || isOfCommand(path)),
     );
   }
 
-  /** Removes everything at these paths and restores the backup, because there is too much to compare. */
-  private restoreWhole(): Restored {
+  /** Removes everything at the paths and restores the backup. Used if there are too many files to compare. */
+  private restoreEverything(): Restored {
     const { trees, configurations, links } = this.paths;
     return this.restore([
       ...new Set([...trees, ...configurations, ...links, ...this.before.keys()]),
@@ -104,27 +104,29 @@ export class ProtectedFileBackup {
 
   private *changed(now: Files): Generator<string, void, undefined> {
     for (const path of new Set([...this.before.keys(), ...now.keys()])) {
-      const [was, is] = [this.before.get(path), now.get(path)];
+      const [fileBefore, fileNow] = [this.before.get(path), now.get(path)];
       const isSame =
-        was !== undefined &&
-        is !== undefined &&
-        was.kind === is.kind &&
-        was.mode === is.mode &&
-        was.content.equals(is.content);
+        fileBefore !== undefined &&
+        fileNow !== undefined &&
+        fileBefore.kind === fileNow.kind &&
+        fileBefore.mode === fileNow.mode &&
+        fileBefore.content.equals(fileNow.content);
       if (!isSame) yield path;
     }
   }
 
-  private mayBe(path: string, now: Files): boolean {
-    const [was, is] = [this.before.get(path), now.get(path)];
+  private isAllowedChange(path: string, now: Files): boolean {
+    const [fileBefore, fileNow] = [this.before.get(path), now.get(path)];
     const stats = lstatIfPresent(path);
     if (stats !== undefined && isOwnWrite(path, stats)) return true;
     if (this.paths.links.includes(path)) return lstatIfPresent(dirname(path)) === undefined;
     if (!this.paths.configurations.includes(path)) return false;
     return (
-      was !== undefined &&
-      is?.kind === 'file' &&
-      addsOnlyHarmlessSettings(was.content, is.content, (tree) => isTreeOfSubmodule(path, tree))
+      fileBefore !== undefined &&
+      fileNow?.kind === 'file' &&
+      addsOnlyHarmlessSettings(fileBefore.content, fileNow.content, (tree) =>
+        isTreeOfSubmodule(path, tree),
+      )
     );
   }
 
@@ -138,9 +140,9 @@ export class ProtectedFileBackup {
     const putBack: string[] = [];
     const failed: QuarantinedEntry[] = [];
     for (const path of paths) {
-      const was = this.before.get(path);
-      if (was === undefined || existsWithoutLinks(path)) continue;
-      const problem = problemOf(() => write(was));
+      const fileBefore = this.before.get(path);
+      if (fileBefore === undefined || existsWithoutLinks(path)) continue;
+      const problem = findRestoreProblem(() => write(fileBefore));
       if (problem === null) putBack.push(path);
       else failed.push({ path, keptAt: null, problem });
     }
@@ -148,14 +150,14 @@ export class ProtectedFileBackup {
   }
 }
 
-function filesOf({ trees, configurations, links }: GitWritablePaths): Files | null {
-  const found = listFilesBelow([...trees, ...configurations, ...links], MOST_FILES);
+function readFiles({ trees, configurations, links }: GitWritablePaths): Files | null {
+  const found = listFilesBelow([...trees, ...configurations, ...links], MAX_FILES);
   const files = new Map<string, EntryContent>();
   let bytes = 0;
   for (const { path } of found ?? []) {
     const file = readEntryContent(path);
     bytes += file?.content.length ?? 0;
-    if (file === null || bytes > MOST_BYTES) return null;
+    if (file === null || bytes > MAX_BYTES) return null;
     files.set(path, file);
   }
   return found === null ? null : files;
@@ -171,20 +173,20 @@ function isTreeOfSubmodule(configuration: string, tree: string): boolean {
 }
 
 /**
- * Returns null if the file was restored, and the problem otherwise. One failure does not prevent the other
- * files from being restored.
+ * Runs a function that restores a file. Returns null if it succeeds, and otherwise the problem, so that one failure
+ * does not prevent other files from being restored.
  */
-function problemOf(putBack: () => void): string | null {
+function findRestoreProblem(putBack: () => void): string | null {
   try {
     putBack();
     return null;
   } catch (thrown) {
     if (systemErrorCode(thrown) === undefined) throw thrown;
-    return `it could not be put back as it was: ${errorMessage(thrown)}`;
+    return `it could not be restored: ${errorMessage(thrown)}`;
   }
 }
 
-/** Writes a file without following links above it, because git may have created one there. */
+/** Writes a file without following links in its path, because git may have created a link there. */
 function write({ path, kind, content, mode }: EntryContent): void {
   using parent = holdDirectory('/', dirname(path), { create: true });
   const draft = parent.at(`${basename(path)}.${newId()}`);

@@ -4,7 +4,7 @@ import { systemErrorCode } from '../../../base/errors.ts';
 import { readGitFile } from '../../git/read-git-file.ts';
 import { lstatIfPresent, readDirectoryNames } from '../../files/path-lookup.ts';
 
-/** The content of a file or a symbolic link, as far as git stores it. */
+/** The properties of a file or symbolic link that git stores. */
 export interface EntryContent {
   /** Absolute. */
   readonly path: string;
@@ -22,38 +22,38 @@ export interface ExistingFile {
   readonly stats: Stats;
 }
 
-const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const PERMISSIONS = 0o777;
 
 /** Reads a file or link. Returns null if it is missing, something else, larger than 8 MB, or not readable. */
 export function readEntryContent(path: string): EntryContent | null {
   const stats = lstatIfPresent(path);
   if (stats?.isSymbolicLink() === true) {
-    const content = linkTarget(path);
+    const content = readLinkTarget(path);
     return content === null ? null : { path, kind: 'link', content, mode: 0 };
   }
-  const content = stats?.isFile() === true ? readGitFile(path, MAX_BYTES) : null;
+  const content = stats?.isFile() === true ? readGitFile(path, MAX_FILE_BYTES) : null;
   if (!(content instanceof Buffer) || stats === undefined) return null;
   return { path, kind: 'file', content, mode: stats.mode & PERMISSIONS };
 }
 
-function linkTarget(link: string): Buffer | null {
+function readLinkTarget(link: string): Buffer | null {
   try {
     return readlinkSync(link, { encoding: 'buffer' });
   } catch (thrown) {
-    // A command in the background has replaced the link.
+    // A command in the background has removed or replaced the link.
     if (systemErrorCode(thrown) === undefined) throw thrown;
     return null;
   }
 }
 
 /**
- * Lists the files and links at or below the paths. Returns null if there are more than `most`, or if a directory
+ * Lists the files and links at or below the paths. Returns null if there are more than `maxFiles`, or if a directory
  * cannot be listed. Missing paths are left out.
  */
 export function listFilesBelow(
   paths: readonly string[],
-  most: number,
+  maxFiles: number,
 ): readonly ExistingFile[] | null {
   const files: ExistingFile[] = [];
   const waiting = [...paths];
@@ -64,7 +64,7 @@ export function listFilesBelow(
       if (names === null) return null;
       waiting.push(...names.map((name) => join(path ?? '', name)));
     } else if (stats !== undefined) files.push({ path, stats });
-    if (files.length + waiting.length > most) return null;
+    if (files.length + waiting.length > maxFiles) return null;
   }
   return files;
 }

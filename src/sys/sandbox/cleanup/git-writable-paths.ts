@@ -13,15 +13,15 @@ import type { GitWritablePaths } from './file-backup.ts';
 import { isWritable, type PathRule } from '../plan.ts';
 
 /** Settings that name no program and are common in repositories with submodules. */
-const OF_SUBMODULES = new Set(
+const SUBMODULE_SETTINGS = new Set(
   listNames(`
     submodule.url submodule.active submodule.alternatelocation submodule.alternateerrorstrategy
     core.worktree core.sparsecheckout core.sparsecheckoutcone extensions.partialclone
     remote.promisor remote.partialclonefilter
   `),
 );
-/** Programs that git runs for files because of their attributes. */
-const BY_ATTRIBUTE =
+/** Matches settings with programs that git runs for files with certain attributes. */
+const ATTRIBUTE_PROGRAM =
   /^(?:filter|diff|merge)\..+\.(?:clean|smudge|process|textconv|command|driver)$/;
 const HARMLESS_FILTER = /^git-lfs [\w %-]+$/;
 const MAX_STEPS_BYTES = 1024 * 1024;
@@ -31,30 +31,29 @@ const EXECUTABLE = 0o111;
  * Finds the protected files that a command which runs only git may change: files of the working tree at the top
  * of a root, and the settings of its repository. Returns null if the repository, one of its submodules or a
  * local repository that it pushes to makes git run other programs such as hooks, or if PATH contains a
- * directory in a root. `held`: the rules for any other command.
+ * directory in a root. `defaultRules` are the rules for commands that run other programs.
  */
 export function findGitWritablePaths(
   roots: readonly string[],
   { homes, path }: { readonly homes: readonly string[]; readonly path?: string },
-  held: readonly PathRule[],
+  defaultRules: readonly PathRule[],
 ): GitWritablePaths | null {
-  const directoriesOfPrograms = (path ?? '')
+  const programDirectories = (path ?? '')
     .split(delimiter)
     .map((entry) => realPathIfPresent(entry) ?? entry);
-  if (directoriesOfPrograms.some((entry) => roots.some((root) => isInside(root, entry))))
-    return null;
+  if (programDirectories.some((entry) => roots.some((root) => isInside(root, entry)))) return null;
   const repositories = roots.flatMap((root) => findRepository(root) ?? []);
-  if (repositories.length === 0 || hasProgramsOfUser(homes)) return null;
+  if (repositories.length === 0 || doUserSettingsRunPrograms(homes)) return null;
   const directories = [...new Set(repositories.map(({ commonDirectory }) => commonDirectory))];
   const modules = directories.flatMap(listSubmoduleRepositories);
   const all: readonly Repository[] = [
     ...repositories,
     ...modules.map((path) => ({ top: path, gitDirectory: path, commonDirectory: path })),
   ];
-  if (!all.every(runsNoPrograms) || !pushTargets(repositories, homes).every(runsNoPrograms))
+  if (!all.every(runsNoPrograms) || !findLocalRemotes(repositories, homes).every(runsNoPrograms))
     return null;
   const protectedNow = new Set(
-    held.filter(({ kind }) => kind === 'protected').map(({ path }) => path),
+    defaultRules.filter(({ kind }) => kind === 'protected').map(({ path }) => path),
   );
   const existing = (paths: readonly string[]): readonly string[] =>
     paths.flatMap((path) => realPathIfPresent(path) ?? []).filter((path) => protectedNow.has(path));
@@ -65,7 +64,9 @@ export function findGitWritablePaths(
           .filter((name) => name !== '.git' && isProtectedName(name))
           .map((name) => join(root, name)),
       ),
-    ).filter((path) => roots.some((root) => isWritable(root, held) && path.startsWith(`${root}/`))),
+    ).filter((path) =>
+      roots.some((root) => isWritable(root, defaultRules) && path.startsWith(`${root}/`)),
+    ),
     configurations: existing([...directories, ...modules].map((path) => join(path, 'config'))),
     links: existing(
       directories.flatMap((directory) =>
@@ -81,18 +82,18 @@ export function findGitWritablePaths(
  * Tells whether the user's own git settings run programs. Hooks of the user run in every repository, and a
  * repository chooses by attributes which of the user's filters run.
  */
-function hasProgramsOfUser(homes: readonly string[]): boolean {
+function doUserSettingsRunPrograms(homes: readonly string[]): boolean {
   const files = [
     '/etc/gitconfig',
     ...homes.flatMap((home) => [join(home, '.gitconfig'), join(home, '.config/git/config')]),
   ];
-  const { settings, isComplete: isWhole } = readGitConfiguration(files, homes);
+  const { settings, isComplete } = readGitConfiguration(files, homes);
   return (
-    !isWhole ||
+    !isComplete ||
     settings.some(
       ({ name, value }) =>
         name === 'core.hookspath' ||
-        (BY_ATTRIBUTE.test(name) && !HARMLESS_FILTER.test(value ?? '')),
+        (ATTRIBUTE_PROGRAM.test(name) && !HARMLESS_FILTER.test(value ?? '')),
     )
   );
 }
@@ -102,7 +103,10 @@ function hasProgramsOfUser(homes: readonly string[]): boolean {
  * commands in an interrupted rebase.
  */
 export function runsNoPrograms(repository: Repository): boolean {
-  if (findUnsafeSetting(repository, OF_SUBMODULES) !== undefined || hasStepsToRun(repository)) {
+  if (
+    findUnsafeSetting(repository, SUBMODULE_SETTINGS) !== undefined ||
+    hasStepsToRun(repository)
+  ) {
     return false;
   }
   const hooks = join(repository.commonDirectory, 'hooks');
@@ -113,15 +117,15 @@ export function runsNoPrograms(repository: Repository): boolean {
   });
 }
 
-/** Tells whether an interrupted rebase contains commands to run. A command may have written them there. */
+/** Tells whether an interrupted rebase contains commands that git would run. A command may have written them. */
 function hasStepsToRun({ gitDirectory }: Repository): boolean {
   const steps = readGitFile(join(gitDirectory, 'rebase-merge/git-rebase-todo'), MAX_STEPS_BYTES);
   if (steps === 'missing') return false;
   return steps === null || /^\s*(?:x|exec)\s/m.test(steps.toString('latin1'));
 }
 
-/** Returns the remotes that lie on this machine. A repository that receives a push runs its own hooks. */
-function pushTargets(
+/** Finds the remotes on this machine. They matter because a repository that receives a push runs its own hooks. */
+function findLocalRemotes(
   repositories: readonly Repository[],
   homes: readonly string[],
 ): readonly Repository[] {

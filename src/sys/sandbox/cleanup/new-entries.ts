@@ -23,8 +23,8 @@ export interface ProtectedPathState {
 /** Returns the paths of those files that have the content of a commit of the repository. */
 export type FindCommitted = (files: readonly EntryContent[]) => Promise<ReadonlySet<string>>;
 
-/** An entry with more files is not compared with commits. */
-const MOST_FILES = 2_000;
+/** The maximum number of files of an entry that are compared with commits. */
+const MAX_FILES = 2_000;
 
 /**
  * Entries that a command creates under protected names that did not exist when it began. The sandbox cannot
@@ -33,7 +33,7 @@ const MOST_FILES = 2_000;
  * makes git run no programs, and files that Muster itself wrote.
  */
 export class NewEntries {
-  private readonly places: ProtectedPathState;
+  private readonly pathState: ProtectedPathState;
   private readonly committed: FindCommitted;
   private readonly directory: string | null;
   /** Files that may stay as they are, by path. */
@@ -41,18 +41,18 @@ export class NewEntries {
   private settling: Promise<CleanupResult> | null = null;
 
   /** `directory`: the directory for quarantined entries. */
-  constructor(places: ProtectedPathState, committed: FindCommitted, directory: string | null) {
-    this.places = places;
+  constructor(pathState: ProtectedPathState, committed: FindCommitted, directory: string | null) {
+    this.pathState = pathState;
     this.committed = committed;
     this.directory = directory;
   }
 
-  /** Lets files stay while they are unchanged since the given time. */
+  /** Accepts files, by path, as long as the time of their last change is the given time. */
   accept(files: ReadonlyMap<string, number>): void {
     for (const [path, time] of files) this.accepted.set(path, time);
   }
 
-  /** Returns the files that may stay, with the time of their last change. */
+  /** Returns the accepted files, by path, with the time of their last change. */
   acceptedFiles(): ReadonlyMap<string, number> {
     return this.accepted;
   }
@@ -66,25 +66,25 @@ export class NewEntries {
   }
 
   /**
-   * Quarantines at once, without comparing with commits: files that were not compared earlier may not stay.
+   * Quarantines entries at once, without comparing them with commits: only files that were accepted earlier may stay.
    * `isOfCommand` tells whether the command created an entry. Default: always true.
    */
   settleNow(isOfCommand: (path: string) => boolean = () => true): readonly QuarantinedEntry[] {
-    return this.found()
+    return this.findEntries()
       .filter(({ path }) => isOfCommand(path))
       .flatMap((entry) => this.remove(entry));
   }
 
-  /** Tells whether there is an entry that was not compared, or that may not stay. */
+  /** Tells whether there is an entry with a file that may not stay or has not been compared yet. */
   hasUnknown(): boolean {
-    return this.found().some(
+    return this.findEntries().some(
       ({ files }) => files === null || files.some((file) => !this.mayStay(file)),
     );
   }
 
   private async compareAndRemove(): Promise<CleanupResult> {
     const fromCommits: string[] = [];
-    const found = this.found();
+    const found = this.findEntries();
     const unknown = found.flatMap(({ files }) => files ?? []).filter((file) => !this.mayStay(file));
     if (unknown.length > 0) {
       const contents = unknown
@@ -97,23 +97,23 @@ export class NewEntries {
         fromCommits.push(path);
       }
     }
-    return { removed: this.found().flatMap((entry) => this.remove(entry)), fromCommits };
+    return { removed: this.findEntries().flatMap((entry) => this.remove(entry)), fromCommits };
   }
 
-  private found(): readonly NewEntry[] {
-    const { missing, present } = this.places;
+  private findEntries(): readonly NewEntry[] {
+    const { missing, present } = this.pathState;
     const named = [...present].flatMap(([directory, names]) =>
       directoryNames(directory)
         .filter((name) => isProtectedName(name) && !names.has(name))
         .map((name) => join(directory, name)),
     );
-    // There was no link above these paths before. Behind a new one lies another place, so only the link is new.
+    // These paths contained no link before the command. If a path contains a link now, the link is the new entry.
     const made = missing
       .filter((path) => lstatIfPresent(path) !== undefined)
       .map((path) => findFirstLink(path) ?? path);
     const paths = new Set([...made, ...named.filter((path) => findFirstLink(path) === undefined)]);
     return [...paths].flatMap((path) => {
-      const files = listFilesBelow([path], MOST_FILES);
+      const files = listFilesBelow([path], MAX_FILES);
       return files?.length === 0 && lstatIfPresent(path) === undefined ? [] : [{ path, files }];
     });
   }

@@ -20,7 +20,7 @@ import { CommandRecords } from './command-records.ts';
 export const EMPTY_CLEANUP: CleanupResult = { removed: [], fromCommits: [] };
 
 /**
- * Returns the directory for entries that are removed from a workspace; `records`: the private directory of the
+ * Returns the directory for entries that are removed from a workspace. `records` is the private directory of the
  * sandbox.
  */
 export function quarantineDirectory(records: string | null): string | null {
@@ -35,28 +35,28 @@ export interface ProtectedFileCheckSettings {
 }
 
 interface ProtectedCommand {
-  readonly places: ProtectedPathState;
+  readonly pathState: ProtectedPathState;
   /** A backup of the files that git may change; null if there are none. */
-  readonly opened: ProtectedFileBackup | null;
+  readonly backup: ProtectedFileBackup | null;
   readonly roots: readonly string[];
 }
 
 interface Running {
   /** Null after the files have been checked. */
-  opened: ProtectedFileBackup | null;
+  backup: ProtectedFileBackup | null;
   readonly entries: NewEntries;
 }
 
 /**
- * Checks, when commands have ended, the protected files that the sandbox could not prevent them from creating
- * or changing.
+ * Checks the protected files that commands have created or changed, when the commands have ended. The sandbox cannot
+ * prevent all of these changes.
  */
 export class ProtectedFileChecks {
   private readonly settings: ProtectedFileCheckSettings;
   private readonly records: CommandRecords;
   private readonly tips = new TrustedTips();
   private readonly running = new Set<Running>();
-  private readonly ofUser = new KnownFileStates();
+  private readonly userStates = new KnownFileStates();
 
   constructor(settings: ProtectedFileCheckSettings) {
     this.settings = settings;
@@ -64,52 +64,56 @@ export class ProtectedFileChecks {
   }
 
   /** Quarantines entries that commands of killed processes have created. */
-  sweep(): void {
-    this.records.sweep(quarantineDirectory(this.settings.records));
+  cleanUpAfterKilledProcesses(): void {
+    this.records.cleanUp(quarantineDirectory(this.settings.records));
   }
 
   /**
-   * Tells whether protected files are as the user left them. If not, a running command may have changed them,
-   * and their present content must not be taken for the user's.
+   * Tells whether no running command can have changed protected files. If one can, their present content may not come
+   * from the user, and no backup may be created from it.
    */
   isSettled(): boolean {
     return [...this.running].every(
-      ({ opened, entries }) => opened === null && !entries.hasUnknown(),
+      ({ backup, entries }) => backup === null && !entries.hasUnknown(),
     );
   }
 
-  /** Must be called before the command starts. */
-  begin({ places, opened, roots }: ProtectedCommand): Pick<ConfinedCommand, 'settle' | 'release'> {
-    if (places.missing.length === 0 && places.present.size === 0 && opened === null) {
+  /** Prepares the checks for a command. Must be called before the command starts. */
+  begin({
+    pathState,
+    backup,
+    roots,
+  }: ProtectedCommand): Pick<ConfinedCommand, 'settle' | 'release'> {
+    if (pathState.missing.length === 0 && pathState.present.size === 0 && backup === null) {
       return { settle: () => Promise.resolve(EMPTY_CLEANUP), release: () => {} };
     }
     const { path, records } = this.settings;
-    const record = this.records.add(places, opened);
-    const use = { roots, isGitAlone: opened !== null };
-    const repositories = repositoriesOf(roots);
-    const begun = repositories.map((repository) => this.tips.begin(repository, use));
+    const record = this.records.add(pathState, backup);
+    const use = { roots, isGitAlone: backup !== null };
+    const repositories = findRepositories(roots);
+    const tipsAtStart = repositories.map((repository) => this.tips.begin(repository, use));
     const settleModules = watchSubmodules(repositories, quarantineDirectory(records));
     // Another running command may just have changed these files.
-    if (opened !== null && this.running.size === 0) this.ofUser.add(opened.files());
+    if (backup !== null && this.running.size === 0) this.userStates.add(backup.files());
     const committed: FindCommitted = async (files) => {
-      const known = this.ofUser.among(files);
+      const known = this.userStates.among(files);
       const others = files.filter(({ path: each }) => !known.has(each));
-      if (others.length === 0 || begun.length === 0) return known;
+      if (others.length === 0 || tipsAtStart.length === 0) return known;
       const git = findTrustedProgram('git', path, roots);
       if (git === undefined) return known;
       return new Set([
         ...known,
-        ...(await selectCommitted(others, begun, { tips: this.tips, git })),
+        ...(await selectCommitted(others, tipsAtStart, { tips: this.tips, git })),
       ]);
     };
-    const entries = new NewEntries(places, committed, quarantineDirectory(records));
-    const running: Running = { opened, entries };
+    const entries = new NewEntries(pathState, committed, quarantineDirectory(records));
+    const running: Running = { backup, entries };
     this.running.add(running);
     let isReleased = false;
     return {
       settle: async () => {
-        const changed = (await running.opened?.settle(committed)) ?? EMPTY_CLEANUP;
-        running.opened = null;
+        const changed = (await running.backup?.settle(committed)) ?? EMPTY_CLEANUP;
+        running.backup = null;
         const made = await entries.settle();
         if (made.fromCommits.length > 0 && !isReleased) record.accept(entries.acceptedFiles());
         return {
@@ -122,17 +126,17 @@ export class ProtectedFileChecks {
         if (isReleased) return;
         isReleased = true;
         this.running.delete(running);
-        running.opened?.restoreAll();
+        running.backup?.restoreAll();
         entries.settleNow();
         settleModules();
-        for (const before of begun) this.tips.end(before);
+        for (const before of tipsAtStart) this.tips.end(before);
         record.remove();
       },
     };
   }
 }
 
-function repositoriesOf(roots: readonly string[]): readonly Repository[] {
+function findRepositories(roots: readonly string[]): readonly Repository[] {
   const byDirectory = new Map<string, Repository>();
   for (const root of roots) {
     const repository = findRepository(root);
@@ -160,53 +164,52 @@ function watchSubmodules(
       .flatMap((path) => quarantineEntry(path, directory) ?? []);
 }
 
-/** The maximum number of remembered states. The oldest are forgotten first. */
-const MOST = 5_000;
+/** The maximum number of states that are kept. The oldest are removed first. */
+const MAX_STATES = 5_000;
 
-/** Earlier states of the user's protected files. Git may bring them back, for example from a stash. */
+/** Earlier states of the user's protected files, to which git may restore them, for example from a stash. */
 class KnownFileStates {
   private readonly states = new Set<string>();
 
   add(files: Iterable<EntryContent>): void {
     for (const file of files) {
-      const state = stateOf(file);
+      const state = describeState(file);
       this.states.delete(state);
       this.states.add(state);
       const [oldest] = this.states;
-      if (this.states.size > MOST && oldest !== undefined) this.states.delete(oldest);
+      if (this.states.size > MAX_STATES && oldest !== undefined) this.states.delete(oldest);
     }
   }
 
-  /** Returns the paths of the files that exist in a remembered state. */
+  /** Returns the paths of those files whose present state is a known state. */
   among(files: readonly EntryContent[]): ReadonlySet<string> {
     const known = files.filter(
-      (file) => existsWithoutLinks(file.path) && this.states.has(stateOf(file)),
+      (file) => existsWithoutLinks(file.path) && this.states.has(describeState(file)),
     );
     return new Set(known.map(({ path }) => path));
   }
 }
 
 /**
- * Identifies the state of a file. Like in git, the only part of the mode that counts is whether the file is
- * executable.
+ * Returns a text that identifies the state of a file. As in git, the only part of the mode that counts is whether the
+ * file is executable.
  */
-function stateOf({ path, kind, content, mode }: EntryContent): string {
+function describeState({ path, kind, content, mode }: EntryContent): string {
   return [hashContent(content), kind, mode & 0o100, path].join(' ');
 }
 
 const EXECUTABLE = 0o100;
 
 /**
- * Returns the paths of the files whose content and mode equal those in a commit that the user or a remote has
- * made.
+ * Returns the paths of the files whose content and mode equal those in a commit that the user or a remote has created.
  */
 async function selectCommitted(
   files: readonly EntryContent[],
-  begun: readonly TipsAtStart[],
+  tipsAtStart: readonly TipsAtStart[],
   { tips, git }: { readonly tips: TrustedTips; readonly git: string },
 ): Promise<ReadonlySet<string>> {
   const committed = new Set<string>();
-  for (const before of begun) {
+  for (const before of tipsAtStart) {
     const trusted = tips.trustedNow(before);
     const [first = ''] = trusted;
     const { top } = before.repository;

@@ -18,20 +18,20 @@ import { newId } from '../../../base/ids.ts';
 import { holdDirectory, type HeldDirectory } from '../../files/held-directory.ts';
 
 /** All permissions of the owner. */
-const OWNER = 0o700;
-/** Linux: opens a descriptor that needs no right to read. */
+const OWNER_PERMISSIONS = 0o700;
+/** Linux: opens a descriptor that only refers to a location, which requires no right to read the entry. */
 const O_PATH = 0o10000000;
 
 /**
- * Moves an entry (absolute path without links) out of the workspace into a new directory below `directory`,
- * which is created when needed, and returns its new location. If `directory` is null, the entry is renamed to a
- * harmless name in its own directory. Returns null if the entry no longer exists. Commands may still run: a
- * link that appears above the entry is never followed.
+ * Moves an entry (absolute path without links) out of the workspace into a new directory below `directory`, which is
+ * created when needed, and returns its new location. If `directory` is null, the entry is renamed to a harmless name in
+ * its own directory. Returns null if the entry no longer exists. Because commands may still run, a link that appears in
+ * the path of the entry is not followed.
  */
 export function quarantineEntry(path: string, directory: string | null): QuarantinedEntry | null {
   try {
     using parent = holdDirectory('/', dirname(path));
-    return moveOut({ parent, name: basename(path), path }, directory);
+    return moveEntry({ parent, name: basename(path), path }, directory);
   } catch (thrown) {
     const code = systemErrorCode(thrown);
     if (code === undefined) throw thrown;
@@ -46,14 +46,14 @@ interface HeldEntry {
   readonly path: string;
 }
 
-function moveOut({ parent, name, path }: HeldEntry, directory: string | null): QuarantinedEntry {
-  const beside = harmlessName(name);
-  const move = (to: string): void => openAndMove(parent, name, to);
+function moveEntry({ parent, name, path }: HeldEntry, directory: string | null): QuarantinedEntry {
+  const safeName = createSafeName(name);
+  const move = (to: string): void => moveWithPermissions(parent, name, to);
   if (directory === null) {
-    move(parent.at(beside));
-    return { path, keptAt: join(dirname(path), beside) };
+    move(parent.at(safeName));
+    return { path, keptAt: join(dirname(path), safeName) };
   }
-  const keptAt = join(newPlace(directory), name);
+  const keptAt = join(createDirectory(directory), name);
   try {
     move(keptAt);
     return { path, keptAt };
@@ -62,49 +62,49 @@ function moveOut({ parent, name, path }: HeldEntry, directory: string | null): Q
   }
   // The directory is on another file system. If the entry cannot be copied, it keeps a harmless name in its own
   // directory.
-  move(parent.at(beside));
-  const from = parent.at(beside);
+  move(parent.at(safeName));
+  const from = parent.at(safeName);
   try {
     cpSync(from, keptAt, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
   } catch {
     rmSync(keptAt, { recursive: true, force: true });
-    return { path, keptAt: join(dirname(path), beside) };
+    return { path, keptAt: join(dirname(path), safeName) };
   }
   rmSync(from, { recursive: true, force: true });
   return { path, keptAt };
 }
 
 /**
- * Moves an entry, and restores the owner's permissions if needed: a command may remove them from a directory to
- * keep what it created there.
+ * Moves an entry, and restores the owner's permissions if needed: a command may have removed them from a directory, so
+ * that its entries cannot be moved.
  */
-function openAndMove(parent: HeldDirectory, name: string, to: string): void {
+function moveWithPermissions(parent: HeldDirectory, name: string, to: string): void {
   const from = parent.at(name);
   try {
     renameSync(from, to);
   } catch (thrown) {
     if (systemErrorCode(thrown) !== 'EACCES') throw thrown;
-    open(parent.at(''));
-    open(from);
+    restorePermissions(parent.at(''));
+    restorePermissions(from);
     renameSync(from, to);
   }
 }
 
 /** Gives the owner of a directory all permissions. Does nothing to a file or a link. */
-function open(path: string): void {
+function restorePermissions(path: string): void {
   if (!lstatSync(path).isDirectory()) return;
   const { O_DIRECTORY, O_NOFOLLOW } = constants;
   const descriptor = openSync(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   using _close = atScopeEnd(() => closeSync(descriptor));
-  chmodSync(`/proc/self/fd/${descriptor}`, fstatSync(descriptor).mode | OWNER);
+  chmodSync(`/proc/self/fd/${descriptor}`, fstatSync(descriptor).mode | OWNER_PERMISSIONS);
 }
 
-/** Returns a name that no program obeys. */
-function harmlessName(name: string): string {
+/** Creates a name that has no effect on any program. */
+function createSafeName(name: string): string {
   return `removed-${newId()}-${name.replace(/^\.+/, '')}`;
 }
 
-function newPlace(directory: string): string {
+function createDirectory(directory: string): string {
   const place = join(directory, newId());
   mkdirSync(place, { recursive: true, mode: 0o700 });
   return place;

@@ -7,19 +7,20 @@ import { isInside } from '../../files/paths.ts';
 /** The refs of a repository when a command began. */
 export interface TipsAtStart extends RepositoryUse {
   readonly repository: Repository;
+  /** All ids that refs named. */
   readonly named: ReadonlySet<string>;
-  /** The ids whose commits the user or a remote has made. */
+  /** The ids of the commits that the user or a remote has created. */
   readonly trusted: ReadonlySet<string>;
 }
 
 /** The use of a repository by a command. */
 export interface RepositoryUse {
   readonly roots: readonly string[];
-  /** True if only git runs. Refs of a remote that appear then were fetched from it. */
+  /** True if the command runs only git. A new ref of a remote was then fetched from that remote. */
   readonly isGitAlone: boolean;
 }
 
-/** A remote that was there before the first command. */
+/** A remote that was configured before the first command. */
 interface Remote {
   readonly name: string;
   /** The remote's repository on this machine; undefined if the remote is on another machine. */
@@ -27,8 +28,8 @@ interface Remote {
 }
 
 interface RepositoryTips {
-  /** Ids that appeared while a command ran: it may have made the commits. */
-  readonly made: Set<string>;
+  /** Ids that appeared while a command ran. The command may have created the commits. */
+  readonly created: Set<string>;
   readonly running: Set<TipsAtStart>;
   readonly remotes: readonly Remote[];
   /** All settings of the remotes. */
@@ -36,10 +37,11 @@ interface RepositoryTips {
 }
 
 /**
- * Tells the commits of the user from the commits that commands have made. A file that a command creates under a
- * protected name may stay only if it is in a commit of the user or of a remote. Any command can make a commit
- * and name it as a commit of a remote. A fetched commit is therefore trusted only if the remote lies on this
- * machine and has it, or if nothing but git ran and fetched it from a remote that existed before.
+ * Distinguishes commits of the user from commits that commands have created. A file that a command creates under a
+ * protected name may stay only if it is in a commit of the user or of a remote. Any command can create a commit and a
+ * ref that names it as a commit of a remote. A new commit of a remote is therefore trusted only in two cases: the
+ * remote lies on this machine and contains the commit, or only git ran and fetched the commit from a remote that
+ * existed before.
  */
 export class TrustedTips {
   private readonly byDirectory = new Map<string, RepositoryTips>();
@@ -49,13 +51,13 @@ export class TrustedTips {
     const named = readTips(repository);
     const running = [...tips.running];
     const isTrusted = (id: string): boolean =>
-      running.length === 0 ? !tips.made.has(id) : running.some((other) => other.trusted.has(id));
+      running.length === 0 ? !tips.created.has(id) : running.some((other) => other.trusted.has(id));
     const before = { ...use, repository, named, trusted: new Set([...named].filter(isTrusted)) };
     tips.running.add(before);
     return before;
   }
 
-  /** Returns the ids that are trusted while the command runs. It may have fetched more. */
+  /** Returns the ids that are trusted now: those from before the command, and those that it has fetched. */
   trustedNow(before: TipsAtStart): ReadonlySet<string> {
     return new Set([...before.trusted, ...this.fetched(before)]);
   }
@@ -66,29 +68,29 @@ export class TrustedTips {
     const added = [...readTips(before.repository)].filter((id) => !before.named.has(id));
     const fetched = new Set(added.length === 0 ? [] : this.fetched(before));
     tips.running.delete(before);
-    for (const id of added) if (!fetched.has(id)) tips.made.add(id);
+    for (const id of added) if (!fetched.has(id)) tips.created.add(id);
   }
 
   private fetched(before: TipsAtStart): readonly string[] {
     const { remotes } = this.tipsAt(before.repository);
-    const ofNeighbours = remotes.flatMap(({ local }) =>
-      local === undefined || isWithin(local, before.roots) ? [] : Array.from(readTips(local)),
+    const localTips = remotes.flatMap(({ local }) =>
+      local === undefined || isInRoots(local, before.roots) ? [] : Array.from(readTips(local)),
     );
-    return [...ofNeighbours, ...this.fetchedByGitAlone(before)];
+    return [...localTips, ...this.fetchedByGitAlone(before)];
   }
 
   /**
-   * Returns nothing if another command runs at the same time, because it could name a commit as that of a
-   * remote.
+   * Returns the ids that git has fetched from remotes on other machines. Returns no ids if a command that is not only
+   * git runs at the same time, because that command could create refs of a remote.
    */
   private fetchedByGitAlone({ repository, named }: TipsAtStart): readonly string[] {
-    const { made, running, remotes, settings } = this.tipsAt(repository);
+    const { created, running, remotes, settings } = this.tipsAt(repository);
     if (![...running].every(({ isGitAlone }) => isGitAlone)) return [];
-    // A command may have added a remote that writes to the refs of another one.
+    // A command may have added a remote that writes to the refs of another remote.
     if (!isDeepStrictEqual(readRemoteSettings(repository), settings)) return [];
     return remotes
       .flatMap(({ name, local }) => (local === undefined ? readRemoteTips(repository, name) : []))
-      .filter((id) => !named.has(id) && !made.has(id));
+      .filter((id) => !named.has(id) && !created.has(id));
   }
 
   /** Returns the tips of a repository, which linked working trees share. */
@@ -97,7 +99,7 @@ export class TrustedTips {
     const known = this.byDirectory.get(commonDirectory);
     if (known !== undefined) return known;
     const tips = {
-      made: new Set<string>(),
+      created: new Set<string>(),
       running: new Set<TipsAtStart>(),
       remotes: readRemoteUrls(repository, []).map(({ remote, url }) => {
         return { name: remote, local: findLocalRepository(url, top) };
@@ -110,7 +112,7 @@ export class TrustedTips {
 }
 
 /** Tells whether commands can write to any part of the repository. */
-function isWithin(
+function isInRoots(
   { gitDirectory, commonDirectory }: Repository,
   roots: readonly string[],
 ): boolean {

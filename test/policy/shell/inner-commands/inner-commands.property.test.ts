@@ -27,8 +27,10 @@ function optionOf(spelling: string): fc.Arbitrary<string> {
   return fc
     .tuple(fc.constantFrom(...forms), fc.constantFrom('v', '7', 'a=b'), fc.boolean())
     .map(([{ name, kind, joint }, value, isAttached]) => {
-      if (kind === 'none' || (kind === 'attached' && !isAttached)) return name;
-      return isAttached || kind === 'attached' ? `${name}${joint}${value}` : `${name} ${value}`;
+      if (kind === 'none' || (kind === 'optional_attached' && !isAttached)) return name;
+      return isAttached || kind === 'optional_attached'
+        ? `${name}${joint}${value}`
+        : `${name} ${value}`;
     });
 }
 

@@ -185,8 +185,10 @@ function optionOf(program: string): fc.Arbitrary<readonly string[]> {
   return fc
     .tuple(fc.constantFrom(...forms), values, fc.boolean())
     .map(([{ name, kind, joint }, value, isAttached]) => {
-      if (kind === 'none' || (kind === 'attached' && !isAttached)) return [name];
-      return isAttached || kind === 'attached' ? [`${name}${joint}${value}`] : [name, value];
+      if (kind === 'none' || (kind === 'optional_attached' && !isAttached)) return [name];
+      return isAttached || kind === 'optional_attached'
+        ? [`${name}${joint}${value}`]
+        : [name, value];
     });
 }
 

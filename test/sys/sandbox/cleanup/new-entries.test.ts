@@ -183,7 +183,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what a command makes under a protected name', ()
     const dead = join(at.records, '4194304-1-abcdefghijkl');
     writeFileSync(dead, JSON.stringify(places));
     for (const name of ['.envrc', '.npmrc', '.idea/theirs']) at.write(`work/${name}`);
-    expect(new CommandRecords(at.records).sweep(join(at.records, 'removed'))).toMatchObject([
+    expect(new CommandRecords(at.records).cleanUp(join(at.records, 'removed'))).toMatchObject([
       { path: join(at.root, '.envrc') },
       { path: join(at.root, '.npmrc') },
     ]);
@@ -193,7 +193,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what a command makes under a protected name', ()
     const before = new Date(Date.now() - 60_000);
     utimesSync(dead, before, before);
     at.write('work/.envrc', 'of the user');
-    expect(new CommandRecords(at.records).sweep(join(at.records, 'removed'))).toEqual([]);
+    expect(new CommandRecords(at.records).cleanUp(join(at.records, 'removed'))).toEqual([]);
     expect(existsSync(join(at.root, '.envrc'))).toBe(true);
   });
 
@@ -208,7 +208,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what a command makes under a protected name', ()
     const places = { missing: [join(at.root, '.envrc')], present: [] };
     writeFileSync(join(at.records, record), JSON.stringify(places));
     at.write('work/.envrc');
-    expect(new CommandRecords(at.records).sweep(null)).toEqual([]);
+    expect(new CommandRecords(at.records).cleanUp(null)).toEqual([]);
     expect(readdirSync(at.records)).toEqual([record]);
   });
 

@@ -82,7 +82,7 @@ describe('DeleteFile', () => {
       text: 'Deleted the link dangling.',
     });
     expect(await work.call('DeleteFile', { file_path: 'dir/inner' })).toEqual({
-      text: `${work.path('dir/inner')} is a link that is reached through another one: name it as ${work.path('sub/inner')}`,
+      text: `${work.path('dir/inner')} is a link, and its path goes through another link: use the path ${work.path('sub/inner')}`,
       error: 'INVALID_PARAM',
     });
     expect(await work.call('DeleteFile', { file_path: 'out' })).toMatchObject({

@@ -124,8 +124,8 @@ describe('MoveFile', () => {
     ['a.txt', 'a.txt/x', 'is source itself, or lies in it'],
     ['a.txt', 'b.txt/x', 'goes through something that is not a directory'],
     ['gone', 'x', 'gone does not exist'],
-    ['.', 'x', 'is a workspace root, or holds one: it stays'],
-    ['a.txt', '.', 'is a workspace root, or holds one: it stays'],
+    ['.', 'x', 'is a workspace root or contains one, so it cannot be moved or deleted'],
+    ['a.txt', '.', 'is a workspace root or contains one, so it cannot be moved or deleted'],
     ['', 'x', 'source: is empty'],
   ])('%j to %j: %s', async (source, destination, says) => {
     const work = makeWorkspace();
