@@ -67,9 +67,9 @@ describe.concurrent('a command line that is wrong', () => {
       /^questions can't be parked/,
     ],
     [
-      'a rule that is none',
+      'text that is not a rule',
       ['-p', 'x', '--allow', 'Bash('],
-      /^--allow: rule "Bash\(": after the tool name only/,
+      /^--allow: rule "Bash\(": only `\(specifi/,
     ],
     [
       'a rule of no tool',

@@ -1,7 +1,7 @@
 import type { RewindPlan, SandboxState } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { SearchMatch } from './entry-search.ts';
-import { emptyTaskTree, type TaskTree } from './task-tree.ts';
+import { emptyTaskTree, type DisplayedTree } from './task-tree.ts';
 import type { Transcript } from './transcript.ts';
 
 /** The part of the screen that gets the keys. */
@@ -69,7 +69,7 @@ export interface TerminalSize {
 /** The complete state of the terminal UI. `update` makes the next state; nothing changes one in place. */
 export interface AppState {
   /** The fold of all task events. */
-  readonly tree: TaskTree;
+  readonly tree: DisplayedTree;
   readonly conversation: ConversationStatus;
   /** A full screen, or lines for a screen reader. */
   readonly surface: 'screen' | 'lines';

@@ -21,7 +21,7 @@ const MAX_ROWS = 600;
  * A tree of tasks: the fold of their events and of the text that streams in. The functions of this file change a
  * tree in place, since a log can hold very many events; `update` gives them a copy.
  */
-export interface TaskTree {
+export interface DisplayedTree {
   /** The clock of this process. */
   readonly clock: Clock;
   /** The main task; null before the conversation has started. */
@@ -40,7 +40,7 @@ export interface TaskTree {
   opened: Transcript | null;
 }
 
-export function emptyTaskTree(clock: Clock = systemClock): TaskTree {
+export function emptyTaskTree(clock: Clock = systemClock): DisplayedTree {
   return {
     clock,
     root: null,
@@ -57,7 +57,7 @@ export function emptyTaskTree(clock: Clock = systemClock): TaskTree {
  * A copy that can be changed without an effect on the original. For a change of one task, only the transcript of that
  * task is copied: events arrive by the thousand.
  */
-export function copyTree(tree: TaskTree, task: string | null = null): TaskTree {
+export function copyTree(tree: DisplayedTree, task: string | null = null): DisplayedTree {
   const copy = (transcript: Transcript): Transcript =>
     task === null || transcript.task === null || transcript.task === task
       ? copyTranscript(transcript)
@@ -73,7 +73,7 @@ export function copyTree(tree: TaskTree, task: string | null = null): TaskTree {
 }
 
 /** Adds one event. `state` is the fold of the task's log, this event included. */
-export function applyToTree(tree: TaskTree, event: TaskEvent, state: TaskState): void {
+export function applyToTree(tree: DisplayedTree, event: TaskEvent, state: TaskState): void {
   const { id } = state.spec;
   if (tree.root === null) beginTree(tree, id);
   tree.rows.set(id, taskRow(state, measureClockShift(tree.clock)));
@@ -104,7 +104,7 @@ export function applyToTree(tree: TaskTree, event: TaskEvent, state: TaskState):
 }
 
 /** Adds a piece of an answer that is being written. */
-export function applySignalToTree(tree: TaskTree, signal: TaskSignal): void {
+export function applySignalToTree(tree: DisplayedTree, signal: TaskSignal): void {
   const transcript = transcriptOf(tree, signal.task);
   if (transcript === null) return;
   if (signal.type === 'text_delta') addStreamed(transcript, 'text', signal.text);
@@ -116,7 +116,7 @@ export function applySignalToTree(tree: TaskTree, signal: TaskSignal): void {
  * `isAsking` says whether its open questions can be answered.
  */
 export function placeTask(
-  tree: TaskTree,
+  tree: DisplayedTree,
   state: TaskState,
   { isAsking }: { readonly isAsking: boolean },
 ): void {
@@ -133,7 +133,7 @@ export function placeTask(
 }
 
 /** Removes all tasks, for another conversation. The transcript stays in view. */
-export function forgetTree(tree: TaskTree): void {
+export function forgetTree(tree: DisplayedTree): void {
   tree.root = null;
   tree.rows.clear();
   tree.droppedRows = 0;
@@ -144,7 +144,7 @@ export function forgetTree(tree: TaskTree): void {
 }
 
 /** Removes all tasks and all entries, before another conversation is shown in full. */
-export function emptyTree(tree: TaskTree): void {
+export function emptyTree(tree: DisplayedTree): void {
   forgetTree(tree);
   const { main } = tree;
   main.entries.length = 0;
@@ -155,18 +155,18 @@ export function emptyTree(tree: TaskTree): void {
 }
 
 /** Makes this task the main task: its events and its log are shown from now on. */
-export function beginTree(tree: TaskTree, root: string): void {
+export function beginTree(tree: DisplayedTree, root: string): void {
   tree.root = root;
   tree.main.task = root;
 }
 
-function transcriptOf({ main, opened }: TaskTree, task: string): Transcript | null {
+function transcriptOf({ main, opened }: DisplayedTree, task: string): Transcript | null {
   if (main.task === task) return main;
   return opened?.task === task ? opened : null;
 }
 
 /** Replaces the questions of one task by those that are open now. */
-function updateQuestions(tree: TaskTree, state: TaskState): void {
+function updateQuestions(tree: DisplayedTree, state: TaskState): void {
   const open = openQuestions(state);
   for (const [id, { task }] of tree.questions) {
     if (task === state.spec.id && !open.some((each) => each.id === id)) tree.questions.delete(id);
@@ -176,7 +176,7 @@ function updateQuestions(tree: TaskTree, state: TaskState): void {
   }
 }
 
-function dropOldRows(tree: TaskTree): void {
+function dropOldRows(tree: DisplayedTree): void {
   if (tree.rows.size < MAX_ROWS * 1.25) return;
   const parents = new Set([...tree.rows.values()].map(({ parent }) => parent));
   for (const [id, row] of tree.rows) {
@@ -189,12 +189,12 @@ function dropOldRows(tree: TaskTree): void {
 }
 
 /** The row of the main task. */
-export function rootRow({ root, rows }: TaskTree): TaskRow | undefined {
+export function rootRow({ root, rows }: DisplayedTree): TaskRow | undefined {
   return root === null ? undefined : rows.get(root);
 }
 
 /** Whether the conversation's process ended while it was at work, or while it waited for an answer. */
-export function isCutOff(tree: TaskTree): boolean {
+export function isCutOff(tree: DisplayedTree): boolean {
   const status = rootRow(tree)?.status;
   return status === 'interrupted' || status === 'parked';
 }
@@ -204,7 +204,7 @@ export function isCutOff(tree: TaskTree): boolean {
  * every other event.
  */
 export function attentionText(
-  tree: Pick<TaskTree, 'background' | 'rows'>,
+  tree: Pick<DisplayedTree, 'background' | 'rows'>,
   event: TaskEvent,
 ): string | null {
   if (event.type === 'question.asked') {
@@ -238,7 +238,7 @@ export interface TaskTreeRow {
 }
 
 /** The rows of all tasks: each below its parent, and the children of one parent in order of their creation. */
-export function treeRows(tree: TaskTree): readonly TaskTreeRow[] {
+export function treeRows(tree: DisplayedTree): readonly TaskTreeRow[] {
   const below = Map.groupBy(tree.rows.values(), ({ parent }) => parent);
   const rows: TaskTreeRow[] = [];
   const visit = (row: TaskRow, level: number): void => {
@@ -251,7 +251,7 @@ export function treeRows(tree: TaskTree): readonly TaskTreeRow[] {
 }
 
 /** The rows without the tasks that had ended before the main task began its current work. */
-export function currentRows(tree: TaskTree): readonly TaskTreeRow[] {
+export function currentRows(tree: DisplayedTree): readonly TaskTreeRow[] {
   const root = rootRow(tree);
   if (root === undefined) return [];
   return treeRows(tree).filter(
@@ -260,7 +260,7 @@ export function currentRows(tree: TaskTree): readonly TaskTreeRow[] {
 }
 
 /** Whether any task is at work. */
-export function hasWork(tree: TaskTree): boolean {
+export function hasWork(tree: DisplayedTree): boolean {
   for (const row of tree.rows.values()) if (!hasEnded(row)) return true;
   return false;
 }

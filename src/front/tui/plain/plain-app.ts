@@ -10,7 +10,7 @@ import { startScreen } from '../view/start-screen.ts';
 import { PLAIN } from '../view/theme.ts';
 import { LineTerminal, type LineStreams } from './line-terminal.ts';
 import { PlainConversation, createTaskLines } from './plain-conversation.ts';
-import { questionText, parseAnswer } from './plain-question.ts';
+import { questionText, parseTypedLine } from './plain-question.ts';
 
 export interface PlainAppOptions extends InterfaceOptions {
   readonly streams: LineStreams;
@@ -128,7 +128,7 @@ export class PlainApp {
       session.dispatch({ type: 'confirmed', isYes: line.trim().toLowerCase() === 'y' });
       return true;
     }
-    const answer = parseAnswer(asked, line);
+    const answer = parseTypedLine(asked, line);
     if (answer === null) return false;
     this.asked = null;
     session.dispatch({ type: 'answer', answer: { question: asked.id, ...answer } });

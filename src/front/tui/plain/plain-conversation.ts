@@ -5,7 +5,7 @@ import type { Entry, CallEntry, CallState } from '../model/entry.ts';
 import type { Transcript } from '../model/transcript.ts';
 import { shortTime } from '../view/numbers.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
-import type { TaskTree } from '../model/task-tree.ts';
+import type { DisplayedTree } from '../model/task-tree.ts';
 
 /** A call that took this long is also reported when it ends. */
 const LONG_CALL_MS = 5_000;
@@ -159,7 +159,7 @@ const MAX_KNOWN = 2_000;
  * Writes a line for each change of the tree: a task starts, waits, continues, ends. The function that it returns gives
  * the lines that are new since the last call.
  */
-export function createTaskLines(pen: Pen): (ui: TaskTree, now: number) => readonly string[] {
+export function createTaskLines(pen: Pen): (ui: DisplayedTree, now: number) => readonly string[] {
   const known = new Map<string, string>();
   return (ui, now) => {
     const lines: string[] = [];
@@ -182,7 +182,7 @@ function stateOf({ status, activity }: TaskRow): string {
   return status === 'running' && activity.kind === 'held' ? 'held' : status;
 }
 
-function beginText(row: TaskRow, ui: TaskTree): string {
+function beginText(row: TaskRow, ui: DisplayedTree): string {
   const where = ui.background.has(row.id) ? ' in the background' : '';
   const below = row.depth > 1 ? ` below ${row.parent?.slice(0, 6) ?? ''}` : '';
   const how = row.status === 'queued' ? 'waits for its turn' : 'begins';

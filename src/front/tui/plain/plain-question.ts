@@ -48,7 +48,7 @@ export type TypedAnswer = {
  * Reads a line as an answer: `y`, `a` and `n` for a call or a plan, `n` and a reason, `m` and `u` for the mode that
  * an agent lacks, a number or `t` and a text for a question of the main agent. Returns null if the line is a message.
  */
-export function parseAnswer(question: Question, line: string): TypedAnswer | null {
+export function parseTypedLine(question: Question, line: string): TypedAnswer | null {
   const [, letter = '', rest = ''] = /^(\S+)(?:\s+([^]*))?$/.exec(line.trim()) ?? [];
   const words = rest.trim();
   if (question.kind === 'input') {

@@ -14,7 +14,7 @@ import { PastedImages } from './pasted-images.ts';
 import { ShellCommands } from './shell-commands.ts';
 import type { CommandOutput } from '../../../api/index.ts';
 
-export interface SessionOptions {
+export interface UiSessionOptions {
   readonly library: UiLibrary;
   /** The agent definition that the conversation runs as; null for the main agent. */
   readonly agent: string | null;
@@ -27,7 +27,7 @@ export interface SessionOptions {
 }
 
 /** The options of a session and of the screen or the lines that show it. */
-export interface InterfaceOptions extends SessionOptions {
+export interface InterfaceOptions extends UiSessionOptions {
   /** How a user who looks elsewhere is called. */
   readonly attention: AttentionMethod;
   /** Called when the user wants to leave. */
@@ -60,7 +60,7 @@ export class UiSession {
   private current: AppState;
 
   constructor(
-    { library, agent, watched, notices, now }: SessionOptions,
+    { library, agent, watched, notices, now }: UiSessionOptions,
     surface: SessionSurface,
     { pen, kind }: { readonly pen: Pen; readonly kind: AppState['surface'] },
   ) {

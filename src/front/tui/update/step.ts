@@ -9,7 +9,7 @@ import type { ViewContext } from '../view/frame.ts';
 import type { EntryBody } from '../model/entry.ts';
 import {
   copyTree,
-  type TaskTree,
+  type DisplayedTree,
   type Confirmation,
   type PendingQuestion,
 } from '../model/task-tree.ts';
@@ -105,7 +105,7 @@ export type ActionHandlers = Partial<Record<Action, ActionHandler>>;
 /** The state with a changed copy of its task tree. `task` is set if the change concerns only this task. */
 export function editTree(
   state: AppState,
-  change: (tree: TaskTree) => void,
+  change: (tree: DisplayedTree) => void,
   task: string | null = null,
 ): AppState {
   const tree = copyTree(state.tree, task);

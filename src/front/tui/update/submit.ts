@@ -38,7 +38,7 @@ function handle(state: AppState, text: string, context: UpdateContext): Update {
   const input = readInput(text);
   switch (input.kind) {
     case 'command':
-      return runCommand(state, input, context);
+      return runSlashCommand(state, input, context);
     case 'shell':
       return runShell(state, input);
     case 'message':
@@ -54,7 +54,7 @@ function continueIfCutOff(state: AppState): Update {
 }
 
 /** Runs a slash command, or says that there is none of this name. */
-export function runCommand(
+export function runSlashCommand(
   state: AppState,
   { name, argument }: { readonly name: string; readonly argument: string },
   context: UpdateContext,

@@ -1,7 +1,7 @@
 import { plural } from '../../../base/text.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
 import type { AppState } from '../model/app-state.ts';
-import { rootRow, type TaskTree, treeRows } from '../model/task-tree.ts';
+import { rootRow, type DisplayedTree, treeRows } from '../model/task-tree.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
 import {
   type ActionHandlers,
@@ -102,7 +102,7 @@ function moveToBackground(state: AppState, tasks: readonly string[]): Update {
 
 /** The tasks that Ctrl+B sends to the background: the open one, or all that the main task waits for. */
 export function waitedFor(
-  { rows, background, root }: Pick<TaskTree, 'rows' | 'background' | 'root'>,
+  { rows, background, root }: Pick<DisplayedTree, 'rows' | 'background' | 'root'>,
   openTask: string | null,
 ): readonly string[] {
   if (openTask !== null) return background.has(openTask) ? [] : [openTask];

@@ -34,7 +34,7 @@ import {
 import { showRewindPlan, showRewound } from './rewind.ts';
 import { chooseEntry, scroll, withEarlierEntries, SCROLL_ACTIONS } from './scroll.ts';
 import { goToMatch, searchTyped, stepSearch, SEARCH_ACTIONS } from './search.ts';
-import { runCommand, submit } from './submit.ts';
+import { runSlashCommand, submit } from './submit.ts';
 import { TASK_ACTIONS } from './tasks.ts';
 import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
@@ -59,7 +59,7 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
     case 'submitted':
       return submit(state, message.text, context);
     case 'run-command':
-      return runCommand(state, message, context);
+      return runSlashCommand(state, message, context);
     case 'frame':
       return settleFrame(state, message.size, context);
     case 'scroll':

@@ -1,7 +1,7 @@
 import { initialAppState, type AppState } from '../../../../src/front/tui/model/app-state.ts';
 import { DEFAULT_BINDINGS } from '../../../../src/front/tui/model/key-bindings.ts';
 import { taskRow } from '../../../../src/front/tui/model/task-row.ts';
-import { emptyTaskTree, type TaskTree } from '../../../../src/front/tui/model/task-tree.ts';
+import { emptyTaskTree, type DisplayedTree } from '../../../../src/front/tui/model/task-tree.ts';
 import type { UpdateContext } from '../../../../src/front/tui/update/step.ts';
 import { Pen } from '../../../../src/front/tui/view/pen.ts';
 import { PLAIN } from '../../../../src/front/tui/view/theme.ts';
@@ -33,7 +33,7 @@ export interface Member {
 }
 
 /** A tree whose main task is `main`. */
-export function treeOf(members: Readonly<Record<string, Member>>): TaskTree {
+export function treeOf(members: Readonly<Record<string, Member>>): DisplayedTree {
   const tree = emptyTaskTree();
   if (members['main'] !== undefined) {
     tree.root = 'main';

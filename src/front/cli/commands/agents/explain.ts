@@ -6,6 +6,7 @@ import { factLines, type Fact } from '../../layout.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import { AGENT_VALUES } from '../../completion-values.ts';
 import { shownOrigin, shownPath } from './format.ts';
+import { LIMIT_TEXTS } from './limit-texts.ts';
 import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 
 /** The flags that set the configuration of the agent that delegates. */
@@ -127,31 +128,12 @@ function rightsFacts(rights: AgentExplanation['rights']): readonly Fact[] {
   ];
 }
 
-/** The units of the limits. Those of cost and of tool results are rarely set, and shown only if they are. */
-const LIMIT_UNITS = {
-  maxTurns: 'turns',
-  maxTokens: 'tokens, including its subagents',
-  maxCostUsd: 'US dollars, including its subagents',
-  maxToolBytes: 'bytes of tool results, including its subagents',
-  wallMs: 'seconds',
-  resultMaxTokens: 'tokens of its answer for its parent',
-} as const satisfies Record<keyof AgentExplanation['limits'], string>;
-
 function limitTexts(limits: AgentExplanation['limits']): readonly string[] {
-  const keys = [
-    'maxTurns',
-    'maxTokens',
-    'maxCostUsd',
-    'maxToolBytes',
-    'wallMs',
-    'resultMaxTokens',
-  ] as const;
-  return keys.flatMap((key) => {
-    const limit = limits[key];
+  return LIMIT_TEXTS.flatMap(({ field, unit, inUnit = (value) => value }) => {
+    const limit = limits[field];
     if (limit === undefined) return [];
     const { value, from } = limit;
-    if (value === null) return [`no limit of ${LIMIT_UNITS[key]}`];
-    const shown = key === 'wallMs' ? value / 1000 : value;
-    return [`${shown} ${LIMIT_UNITS[key]} (${from ?? 'default'})`];
+    if (value === null) return [`no limit of ${unit}`];
+    return [`${inUnit(value)} ${unit} (${from ?? 'default'})`];
   });
 }

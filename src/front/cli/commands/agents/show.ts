@@ -1,10 +1,11 @@
 import { showAgent, type AgentDetails } from '../../../../api/index.ts';
-import { plural } from '../../../../base/text.ts';
+import type { TaskLimits } from '../../../../protocol/task.ts';
 import { defineReportCommand, type CommandContext } from '../../command.ts';
 import { factLines, type Fact } from '../../layout.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import { AGENT_VALUES } from '../../completion-values.ts';
 import { shownMode, shownOrigin, shownPath, shownTools } from './format.ts';
+import { LIMIT_TEXTS } from './limit-texts.ts';
 import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 
 /** `muster agents show` */
@@ -76,14 +77,11 @@ function inOne(texts: readonly string[] = []): string | null {
   return texts.length === 0 ? null : texts.join(', ');
 }
 
-function limitTexts(limits: AgentDetails['limits']): readonly string[] {
-  const { maxTurns, maxTokens, maxCostUsd, maxToolBytes, wallSeconds, resultMaxTokens } = limits;
-  return [
-    ...(maxTurns === undefined ? [] : [plural(maxTurns, 'turn')]),
-    ...(maxTokens === undefined ? [] : [plural(maxTokens, 'token')]),
-    ...(maxCostUsd === undefined ? [] : [`${maxCostUsd} USD`]),
-    ...(maxToolBytes === undefined ? [] : [`${plural(maxToolBytes, 'byte')} of tool results`]),
-    ...(wallSeconds === undefined ? [] : [plural(wallSeconds, 'second')]),
-    ...(resultMaxTokens === undefined ? [] : [`${plural(resultMaxTokens, 'token')} of its answer`]),
-  ];
+function limitTexts({ wallSeconds, ...limits }: AgentDetails['limits']): readonly string[] {
+  const wallMs = wallSeconds === undefined ? undefined : Math.round(wallSeconds * 1000);
+  const values: Partial<Record<keyof TaskLimits, number | undefined>> = { ...limits, wallMs };
+  return LIMIT_TEXTS.flatMap(({ field, format }) => {
+    const value = values[field];
+    return value === undefined ? [] : [format(value)];
+  });
 }

@@ -5,7 +5,7 @@ import type { AppState } from '../../model/app-state.ts';
 import { ACTIONS, type Bindings } from '../../model/key-bindings.ts';
 import { keysOf } from '../../model/key-names.ts';
 import type { TaskRow } from '../../model/task-row.ts';
-import { rootRow, type TaskTree, treeRows, totalUse } from '../../model/task-tree.ts';
+import { rootRow, type DisplayedTree, treeRows, totalUse } from '../../model/task-tree.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
 import { shortCost, shortTokens, shortTime } from '../../view/numbers.ts';
 import { statusSign, activityLine } from '../../view/task-pane.ts';
@@ -21,7 +21,7 @@ export interface Page {
 
 /** Everything that a page is made from. */
 export interface PageSource extends UpdateContext {
-  readonly tree: TaskTree;
+  readonly tree: DisplayedTree;
 }
 
 /** The part of a slash command that the help shows. */
