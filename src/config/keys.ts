@@ -15,10 +15,10 @@ import {
 import { isPassableToCommands } from '../sys/processes/command-environment.ts';
 
 const WEEK_SECONDS = 604_800;
-const MOST_TOKENS = 1_000_000_000;
-const MOST_USD = 1_000_000;
+const MAX_TOKENS = 1_000_000_000;
+const MAX_USD = 1_000_000;
 const GIBIBYTE = 1_073_741_824;
-const MOST_BYTES = 1024 * GIBIBYTE;
+const MAX_BYTES = 1024 * GIBIBYTE;
 
 const SECONDS = [0.01, WEEK_SECONDS] as const;
 
@@ -76,11 +76,11 @@ export const SECTIONS = {
     ),
     ...limitKeys({
       task_wall_seconds: [1800, SECONDS, 'wall time of one delegated task'],
-      max_tokens: [1_000_000, [1, MOST_TOKENS], 'paid tokens of one delegated task'],
-      max_cost_usd: [0, [0, MOST_USD], 'cost of one delegated task in USD; 0: no limit'],
+      max_tokens: [1_000_000, [1, MAX_TOKENS], 'paid tokens of one delegated task'],
+      max_cost_usd: [0, [0, MAX_USD], 'cost of one delegated task in USD; 0: no limit'],
       max_tool_bytes: [
         0,
-        [0, MOST_BYTES],
+        [0, MAX_BYTES],
         'bytes of all tool results of one delegated task; 0: no limit',
       ],
     }),
@@ -111,12 +111,12 @@ export const SECTIONS = {
   },
   budget: limitKeys({
     tree_tokens: [0, [0, 1_000_000_000_000], 'paid tokens of the whole tree; 0: no limit'],
-    tree_cost_usd: [0, [0, MOST_USD], 'cost of the whole tree in USD; 0: no limit'],
+    tree_cost_usd: [0, [0, MAX_USD], 'cost of the whole tree in USD; 0: no limit'],
     tree_turns: [0, [0, 100_000_000], 'turns of the whole tree; 0: no limit'],
     tree_wall_seconds: [0, [0, WEEK_SECONDS], 'wall time of the whole tree; 0: no limit'],
     tree_tool_bytes: [
       0,
-      [0, MOST_BYTES],
+      [0, MAX_BYTES],
       'bytes of all tool results of the whole tree; 0: no limit',
     ],
     max_processes: [64, [1, 100_000], 'shell commands of one tree at a time; the rest queue'],
@@ -149,7 +149,7 @@ export const SECTIONS = {
     read_bytes: integerKey(262_144, [256, GIBIBYTE], 'bytes of one Read result'),
     spill_bytes: integerKey(
       52_428_800,
-      [0, MOST_BYTES],
+      [0, MAX_BYTES],
       "bytes of a command's output kept in a file before the command is stopped",
     ),
   },

@@ -40,7 +40,7 @@ const CANCELLED: ModelPart = {
 const FIRST_SILENCE_MS = 3_000;
 
 /** Bytes without content extend a limit for this long at most. */
-const LONGEST_WITHOUT_CONTENT_MS = 600_000;
+const MAX_WITHOUT_CONTENT_MS = 600_000;
 
 /** The dependencies of the watchdog. */
 export interface WatchdogDeps {
@@ -294,7 +294,7 @@ class Watch implements WireObserver {
   }
 
   private contentEndsAt(): number {
-    return this.lastContentAt + Math.max(LONGEST_WITHOUT_CONTENT_MS, this.limitMs());
+    return this.lastContentAt + Math.max(MAX_WITHOUT_CONTENT_MS, this.limitMs());
   }
 
   private limitMs(): number {

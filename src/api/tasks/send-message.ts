@@ -7,7 +7,7 @@ import type { ControlRequest } from '../../control/protocol.ts';
 import { askProcess, ancestorProcess, replyText, type TaskDirectory } from './ask-process.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** The most tries if the task ends or changes its owner between the check and the request. */
+/** The maximum number of tries if the task ends or changes its owner between the check and the request. */
 const TRIES = 10;
 const LOOK_MS = 50;
 

@@ -48,7 +48,7 @@ export type RequestReservation =
   | {
       readonly ok: true;
       readonly reservation: Reservation;
-      /** Set where a limit lowers the output cap below the most that was asked for. */
+      /** Set where a limit lowers the output cap below the maximum number of that was asked for. */
       readonly outputCap: OutputCap | null;
     }
   | { readonly ok: false; readonly hit: LimitHit };

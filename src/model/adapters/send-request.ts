@@ -103,7 +103,10 @@ function collectHeaders(
   return collected;
 }
 
-/** The most bytes of an error body that are read. Its message is one line; longer bodies are pages of proxies. */
+/**
+ * The maximum number of bytes of an error body that are read. Its message is one line; longer bodies are pages of
+ * proxies.
+ */
 const MAX_ERROR_BYTES = 65_536;
 
 /**

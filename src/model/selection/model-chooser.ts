@@ -25,7 +25,7 @@ import { findOutputLimit } from '../catalogue/output-limits.ts';
 
 type ModelId = Pick<ResolvedModel, 'provider' | 'id'>;
 
-/** The most models of which the details are cached. */
+/** The maximum number of models of which the details are cached. */
 const MAX_CACHED = 1000;
 
 const FREE: Rates = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };

@@ -3,7 +3,7 @@ import type { HttpRefusal } from '../errors/answer-errors.ts';
 import { errorText } from '../errors/error-body.ts';
 import { findAllowedOutput } from '../errors/output-limit-errors.ts';
 
-/** The most times that a limit is lowered, since a server may name another limit every time. */
+/** The maximum number of times that a limit is lowered, since a server may name another limit every time. */
 const MAX_LESSONS = 4;
 
 /** Remembers, for each model that has refused a limit on its answer, the highest limit that it accepts. */
