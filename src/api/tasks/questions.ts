@@ -12,12 +12,13 @@ import { askProcess, replyText, ancestorsOf, type TaskDirectory } from './ask-pr
 import type { SentMessage } from './send-message.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-const ANSWER_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 10_000;
 /**
- * The most tries, for 5 s, while a process that has taken a task, or leaves it, does not ask yet.
+ * The maximum number of attempts, about 5 s in all. A process that has just taken over a task, or is about to leave it,
+ * does not have the question open, so that the answer is sent again.
  */
-const TRIES = 100;
-const LOOK_MS = 50;
+const MAX_ATTEMPTS = 100;
+const RETRY_DELAY_MS = 50;
 
 /** An open question of a task in any process. */
 export interface AskedQuestion {
@@ -25,7 +26,7 @@ export interface AskedQuestion {
   readonly json: QuestionJson;
   /** Milliseconds since the epoch. */
   readonly askedAt: number;
-  /** The process that waits for the answer, or null if an answer continues the tree. */
+  /** The process that waits for the answer, or null if no process owns the task: then the answer resumes its tree. */
   readonly pid: number | null;
 }
 
@@ -47,7 +48,7 @@ export function listQuestions({ store }: TaskDirectory, onNotice: (line: string)
 
 function questionsOf(store: TaskStore, state: TaskState): readonly AskedQuestion[] {
   const pid = store.getOwner(state.spec.id)?.pid ?? null;
-  // What came with a file may show anything; it is asked anew when its task goes on here.
+  // Imported questions are not trusted. They are asked again when their task continues on this machine.
   const importedUpTo = store.importedUpTo(state.spec.id) ?? -1;
   return [...state.questions.values()].flatMap(({ question, answer, askedAt, seq }) =>
     answer === null && seq > importedUpTo
@@ -57,7 +58,7 @@ function questionsOf(store: TaskStore, state: TaskState): readonly AskedQuestion
 }
 
 /**
- * Returns the open question that an id, or a unique beginning of one, means. Throws MusterError: `NOT_FOUND`, with
+ * Returns the open question with this id, or with the only id that begins so. Throws MusterError: `NOT_FOUND`, with
  * the open ones; `CONFLICT` for a settled one, with its outcome; `INVALID_PARAM`.
  */
 export function findQuestion(
@@ -65,32 +66,35 @@ export function findQuestion(
   prefix: string,
   onNotice: (line: string) => void,
 ): AskedQuestion {
-  if (prefix === '') throw new MusterError('INVALID_PARAM', 'a question id is empty');
+  if (prefix === '') throw new MusterError('INVALID_PARAM', 'the question id is empty');
   const all = listQuestions(place, onNotice);
-  const whole = all.find(({ question }) => question.id === prefix);
-  const found = all.filter(({ question }) => isMeantBy(question, prefix));
-  const one = whole ?? (found.length === 1 ? found[0] : undefined);
-  if (one !== undefined) return one;
-  if (found.length > 1) {
-    throw new MusterError('INVALID_PARAM', `${prefix} means several questions: ${named(found)}`);
+  const exact = all.find(({ question }) => question.id === prefix);
+  const matches = all.filter(({ question }) => isMeantBy(question, prefix));
+  const match = exact ?? (matches.length === 1 ? matches[0] : undefined);
+  if (match !== undefined) return match;
+  if (matches.length > 1) {
+    throw new MusterError(
+      'INVALID_PARAM',
+      `${prefix} matches several questions: ${formatIds(matches)}`,
+    );
   }
-  const settled = settledAs(place.store, prefix);
+  const settled = findSettledOutcome(place.store, prefix);
   if (settled !== null) throw new MusterError('CONFLICT', `question ${prefix} is ${settled}`);
-  const open = all.length === 0 ? 'no question is open' : `open are ${named(all)}`;
+  const open = all.length === 0 ? 'no question is open' : `open questions: ${formatIds(all)}`;
   throw new MusterError('NOT_FOUND', `there is no open question ${prefix}; ${open}`);
 }
 
-const MOST_NAMED = 5;
+const MAX_LISTED_IDS = 5;
 
-function named(questions: readonly AskedQuestion[]): string {
-  const ids = questions.slice(0, MOST_NAMED).map(({ question }) => question.id);
-  return questions.length > MOST_NAMED ? `${ids.join(', ')}, …` : ids.join(', ');
+function formatIds(questions: readonly AskedQuestion[]): string {
+  const ids = questions.slice(0, MAX_LISTED_IDS).map(({ question }) => question.id);
+  return questions.length > MAX_LISTED_IDS ? `${ids.join(', ')}, …` : ids.join(', ');
 }
 
 const QUESTION_ID = /^([a-z0-9]+)q\d+$/;
 
-/** Returns the outcome of a settled question, or null if its full id is not known. */
-function settledAs(store: TaskStore, id: string): string | null {
+/** Returns the outcome of the settled question with this full id, or null if there is none. */
+function findSettledOutcome(store: TaskStore, id: string): string | null {
   const task = QUESTION_ID.exec(id)?.[1];
   if (task === undefined || !isId(task) || !store.exists(task)) return null;
   const { questions, settledQuestions } = foldLog(store, task);
@@ -101,16 +105,16 @@ function settledAs(store: TaskStore, id: string): string | null {
 }
 
 /**
- * The outcome of an answer: it was passed to the process that owns the task, or names the task that must continue
- * with it.
+ * The outcome of an answer. `told`: it was passed to the process that owns the task. `left`: no process owns the task,
+ * and the task `top` must be resumed with the answer.
  */
 export type AnswerOutcome =
   | { readonly kind: 'told'; readonly told: SentMessage }
   | { readonly kind: 'left'; readonly question: Question; readonly top: string };
 
 /**
- * Answers a question in the process that owns its task. If none does, returns the task that must continue with the
- * answer: the topmost ancestor without an end. Throws MusterError as `findQuestion` does, and `INVALID_PARAM` for an
+ * Answers a question in the process that owns its task. If no process owns it, returns the task that must be resumed
+ * with the answer: the highest ancestor that can be reached through tasks that have not ended. Throws MusterError as `findQuestion` does, and `INVALID_PARAM` for an
  * answer that does not fit.
  */
 export async function answerTaskQuestion(
@@ -119,31 +123,34 @@ export async function answerTaskQuestion(
   given: AnswerRequest,
   onNotice: (line: string) => void,
 ): Promise<AnswerOutcome> {
-  // A beginning could mean another question the next time, and the answer is for this one.
+  // Later attempts use the full id: by then the beginning could match another question.
   const { id } = findQuestion(place, prefix, onNotice).question;
   for (let tries = 1; ; tries += 1) {
     const { question } = findQuestion(place, id, onNotice);
     parseAnswer(question, given);
     const { task } = question;
     const owner = place.store.getOwner(task);
-    if (owner === null) return { kind: 'left', question, top: topOf(place.store, task) };
-    const isThere = () => place.store.getOwner(task)?.token === owner.token;
+    if (owner === null) return { kind: 'left', question, top: findTaskToResume(place.store, task) };
+    const isStillOwner = () => place.store.getOwner(task)?.token === owner.token;
     const { text: answer, ...rest } = given;
     const request = { op: 'answer', task, question: question.id, answer, ...rest } as const;
-    const reply = await askProcess(place, owner, request, { timeoutMs: ANSWER_MS, isThere });
-    if (reply.ok || !mayPass(reply.error) || tries === TRIES) {
+    const reply = await askProcess(place, owner, request, {
+      timeoutMs: ANSWER_TIMEOUT_MS,
+      isStillOwner,
+    });
+    if (reply.ok || !isTransient(reply.error) || tries === MAX_ATTEMPTS) {
       return { kind: 'told', told: { id: task, pid: owner.pid, text: replyText(reply) } };
     }
-    await sleep(LOOK_MS);
+    await sleep(RETRY_DELAY_MS);
   }
 }
 
-/** Returns whether an error may pass, because the process is about to ask or to leave. */
-function mayPass({ code, retryable }: ErrorInfo): boolean {
+/** Returns whether another attempt may succeed, because the process is about to ask or to leave. */
+function isTransient({ code, retryable }: ErrorInfo): boolean {
   return retryable || code === 'NOT_FOUND' || code === 'CANCELLED';
 }
 
-function topOf(store: TaskStore, id: string): string {
+function findTaskToResume(store: TaskStore, id: string): string {
   let top = id;
   for (const above of ancestorsOf(store, id)) {
     if (foldLog(store, above).end !== null) break;

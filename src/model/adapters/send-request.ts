@@ -1,5 +1,5 @@
 import type { ProgressPart } from '../../protocol/model.ts';
-import { HttpRefusal, ReportedError, WrongServerError } from './errors/answer-errors.ts';
+import { HttpStatusError, ReportedError, WrongServerError } from './errors/answer-errors.ts';
 import type { Endpoint } from './protocol-adapter.ts';
 import type { BaseUrlAttempt } from './adjust/base-url-probe.ts';
 import { isTransient, describePage } from './errors/error-body.ts';
@@ -63,7 +63,10 @@ export async function sendRequest(
       headers: Object.fromEntries(response.headers),
       body: await readBeginning(response),
     };
-    throw new HttpRefusal({ url: removeQuery(address), status, ...answered, sent }, statusText);
+    throw new HttpStatusError(
+      { url: removeQuery(address), status, ...answered, requestBody: sent },
+      statusText,
+    );
   }
   const { isPage, body } = await inspectResponse(response);
   if (isPage) {

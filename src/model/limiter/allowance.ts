@@ -89,7 +89,7 @@ export class Allowance {
   readHeaders({ request }: Permit, headers: ResponseHeaders): boolean {
     const limit = findExhaustedLimit(headers, this.clock.now());
     if (limit === null) return false;
-    const until = this.clock.monotonic() + limit.ms * (1 + this.random() / 10);
+    const until = this.clock.monotonic() + limit.resetInMs * (1 + this.random() / 10);
     const window = windows.pauseWindow(this.window, until);
     if (window === this.window) return false;
     this.window = window;

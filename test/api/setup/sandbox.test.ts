@@ -23,7 +23,7 @@ test('tells what a command of a killed run had made and was moved away', async (
     caches: 'private',
     roots: [root],
     dataDir,
-    keepsRecords: true,
+    canWriteDataDir: true,
     onNotice: (line) => notices.push(line),
   });
   await vi.waitFor(() => expect(notices).toHaveLength(1));

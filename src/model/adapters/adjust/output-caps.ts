@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../../protocol/model.ts';
-import type { HttpRefusal } from '../errors/answer-errors.ts';
+import type { HttpStatusError } from '../errors/answer-errors.ts';
 import { errorText } from '../errors/error-body.ts';
 import { findAllowedOutput } from '../errors/output-limit-errors.ts';
 
@@ -22,7 +22,7 @@ export class OutputCaps {
   }
 
   /** Learns from a refusal. Returns true if it names a limit with which the request can be sent again. */
-  learn(model: string, { status, body, sent }: HttpRefusal): boolean {
+  learn(model: string, { status, body, requestBody: sent }: HttpStatusError): boolean {
     if (status !== 400 && status !== 422) return false;
     const allowed = findAllowedOutput(errorText(body));
     const refused = findSentLimit(sent);

@@ -5,7 +5,7 @@ import {
   IncompleteAnswerError,
   MalformedAnswerError,
   NotAStreamError,
-  HttpRefusal,
+  HttpStatusError,
   ReportedError,
   WrongServerError,
   AnswerTooLargeError,
@@ -55,7 +55,7 @@ function readThrown(thrown: unknown, context: FailureContext): FailureDetails {
   if (thrown instanceof ReportedError) return readReportedError(thrown.error, context);
   const answerError = readAnswerError(thrown);
   if (answerError !== null) return answerError;
-  if (thrown instanceof HttpRefusal) return readRefusal(thrown, context.server, context.now);
+  if (thrown instanceof HttpStatusError) return readRefusal(thrown, context.server, context.now);
   return readConnectionError(thrown, context);
 }
 
