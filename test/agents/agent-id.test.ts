@@ -25,7 +25,7 @@ test('an agent without any usable name has the id `agent`', () => {
   expect(agentId(agentOf('🚀', '/agents/🚀.md'))).toBe('agent');
 });
 
-test('the first of two agents with the same id has it, and the other is called by its full name', () => {
+test('the first of two agents with the same id keeps it, and the other is called by its full name', () => {
   const first = agentOf('Rust Expert', '/a.md');
   const second = agentOf('Rust  expert!', '/b.md');
   const agents = [first, second];

@@ -132,7 +132,7 @@ test('their prompts name no tool that may be unavailable', async () => {
   }
 });
 
-test('prompts of agents with Notify tell them to report progress', async () => {
+test('prompts of agents with Notify instruct them to report progress', async () => {
   for (const { name, prompt, tools } of await loadBuiltinAgents()) {
     const has = tools.mode === 'all' || tools.names.includes('Notify');
     expect(/report progress\b.*\bwith Notify/i.test(prompt), name).toBe(has);

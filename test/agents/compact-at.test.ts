@@ -17,7 +17,7 @@ test.each([
 });
 
 test.each(['0', '12', '150%', 'soon', '1500.5'])(
-  'compact-at: %s is told, and has no effect',
+  'compact-at: %s is reported and has no effect',
   async (value) => {
     expect(await read(value)).toEqual({ compactAt: undefined, problems: ['invalid-compact-at'] });
   },

@@ -13,7 +13,7 @@ function load(file: string) {
   return muster.agents.read({ path, scope: 'user', text: readFileSync(path, 'utf8') });
 }
 
-test('there are two', () => {
+test('there are two examples', () => {
   expect(readdirSync(DIRECTORY).toSorted()).toEqual(['code.md', 'deepresearch.md']);
 });
 
@@ -31,13 +31,13 @@ test.each([
   expect(items[0]?.description.length).toBeLessThanOrEqual(160);
 });
 
-test('neither is among the agents that ship installed', async () => {
+test('neither example is among the installed agents', async () => {
   const names = (await loadBuiltinAgents()).map(({ name }) => name);
   expect(names).not.toContain('deepresearch');
   expect(names).not.toContain('code');
 });
 
-test('the package contains them', () => {
+test('the package contains the examples', () => {
   const manifest: unknown = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   expect(isJsonObject(manifest) && manifest['files']).toContain('examples');
 });

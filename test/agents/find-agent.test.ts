@@ -112,7 +112,7 @@ test('lists the names of an agent, its own first, without those that mean anothe
   expect(agentNames('nobody', builtin)).toEqual(['nobody']);
 });
 
-test('without any agent the message says so', () => {
+test('the message says when there is no agent at all', () => {
   expect(messageFor('x', [])).toBe('There is no agent `x`. Valid: none, there are no agents.');
 });
 
@@ -123,7 +123,7 @@ test.each([
   'CODE‐REVIEWER',
   ' Code\u00a0Reviewer ',
   'ｃｏｄｅ-reviewer',
-])('%j means code-reviewer where no other agent is called so', (written) => {
+])('%j means code-reviewer if no other agent has that name', (written) => {
   expect(messageFor(written, [agentOf('tester'), agentOf('code-reviewer')])).toBe(
     'found code-reviewer',
   );

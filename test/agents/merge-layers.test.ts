@@ -54,9 +54,14 @@ test('a Codex agent without a mode takes that of a later file', async () => {
 });
 
 test.each([
-  ['nothing is denied behind it', '.opencode/agent', '.config/opencode/agent', 'model: a/b'],
-  ['the product does not do so', '.claude/agents', '.claude/agents', 'disallowedTools: Write'],
-])('where %s, it stays as it is', async (_, project, home, line) => {
+  ['no later file denies anything', '.opencode/agent', '.config/opencode/agent', 'model: a/b'],
+  [
+    'the product does not merge its files',
+    '.claude/agents',
+    '.claude/agents',
+    'disallowedTools: Write',
+  ],
+])('if %s, the agent stays unchanged', async (_, project, home, line) => {
   tree.write(`repo/${project}/helper.md`, agentFile('name: helper', 'description: d'));
   tree.write(`home/${home}/helper.md`, agentFile('name: helper', 'description: d', line));
   expect((await helper()).found).toMatchObject({ disallowedTools: [], codes: [] });

@@ -79,7 +79,7 @@ describe('a file of each format', () => {
     ['with blank first lines', (text) => `\n \n${text}`],
     ['with blanks behind its fences', (text) => text.replaceAll('---\n', '--- \t\n')],
     ['with a description of 1 MB', (text) => text.replace(/Does|Runs tests/, 'x'.repeat(2 ** 20))],
-  ])('%s loads all the same', async (_, change) => {
+  ])('%s still loads', async (_, change) => {
     writeAll(change);
     // A carriage return alone is no line end in TOML.
     const { loaded } = await accountedFor();
@@ -112,7 +112,7 @@ describe('a file of each format', () => {
     ],
     ['nested too deep', (text) => text.replace(/: (?=\S)/, `: ${'['.repeat(20_000)}`)],
     ['with tabs', (text) => text.replaceAll(/^(?=\w)/gm, '\t')],
-  ])('%s is loaded or told', async (_, change) => {
+  ])('%s is loaded or reported', async (_, change) => {
     writeAll(change);
     await accountedFor();
     expect('polluted' in {}).toBe(false);
@@ -163,7 +163,7 @@ describe('a file of each format', () => {
   });
 
   test.each(['link out of the tree', 'link in a circle', 'pipe', 'directory'])(
-    'that is a %s is told',
+    'that is a %s is reported',
     async (kind) => {
       for (const path of Object.keys(FILES)) {
         const full = tree.path(path);

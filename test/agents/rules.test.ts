@@ -243,7 +243,7 @@ describe('a loader of real files', () => {
     ['model: powerful', 'powerful'],
     ['model: [gpt-5, sonnet]', 'gpt-5'],
     ['color: red', undefined],
-  ])('16: keeps the wish for a model as it stands: %s', async (line, model) => {
+  ])('16: keeps the requested model unchanged: %s', async (line, model) => {
     const text = claude('name: a', 'description: Does.', line);
     const agent = await loadOne('a.md', text);
     expect([agent.model, codes(agent)]).toEqual([model, []]);
@@ -282,7 +282,7 @@ describe('a loader of real files', () => {
       'plan',
     ],
     ['.claude/agents/a.md', claude('name: a', 'description: D.', 'permissionMode: odd'), 'default'],
-  ])('18: reads what a file may do unasked: %s, %s', async (path, text, mode) => {
+  ])('18: reads which calls a file allows without a question: %s, %s', async (path, text, mode) => {
     expect((await loadOne(path, text)).mode).toBe(mode);
   });
 

@@ -18,7 +18,7 @@ function sideOf(request: RecordedRequest): string | null {
   return /^part of (\w)/.exec(firstUserText(request))?.[1] ?? null;
 }
 
-it('two conversations of one process share what a provider takes, and take turns', async () => {
+it('two conversations of one process share the capacity of a provider and take turns', async () => {
   await using model = Object.assign(
     await startFakeModel({
       script: (request) => {

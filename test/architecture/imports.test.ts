@@ -149,7 +149,7 @@ describe('imports', () => {
     expect(upward).toEqual([]);
   });
 
-  it.each(Object.entries(ROOMS))('point down between the rooms of %s', (name, rooms) => {
+  it.each(Object.entries(ROOMS))('point down between the parts of %s', (name, rooms) => {
     const inside = own.filter(({ from, to }) => moduleOf(from) === name && moduleOf(to) === name);
     const unknown = files.filter((file) => moduleOf(file) === name && roomNumber(rooms, file) < 0);
     const upward = inside
@@ -158,7 +158,7 @@ describe('imports', () => {
     expect({ unknown, upward }).toEqual({ unknown: [], upward: [] });
   });
 
-  it('between fronts do not exist', () => {
+  it('between front ends do not exist', () => {
     const front = (file: string) => file.split('/').slice(0, 2).join('/');
     const sideways = own.filter(
       ({ from, to }) =>
@@ -196,7 +196,7 @@ describe('imports', () => {
     expect(cycles).toEqual([]);
   });
 
-  it('leave heavy packages to the moment of use', () => {
+  it('load heavy packages only when they are used', () => {
     const heavy = new Set([
       '@ai-sdk/anthropic',
       '@ai-sdk/google',
@@ -222,7 +222,7 @@ describe('imports', () => {
 });
 
 describe('a run', () => {
-  it('loads neither the readers of other vendors’ files nor what only other commands need', () => {
+  it('loads neither the readers of other vendors’ files nor modules that only other commands need', () => {
     const reached = staticallyReached([
       'front/cli/bin.ts',
       'front/cli/main.ts',
@@ -254,7 +254,7 @@ describe('a run', () => {
   });
 });
 
-it('the help, the version and the list of commands load neither the engine nor what it uses', () => {
+it('the help, the version and the list of commands load neither the engine nor its dependencies', () => {
   const reached = staticallyReached([
     'front/cli/bin.ts',
     'front/cli/main.ts',
@@ -280,7 +280,7 @@ function staticallyReached(entries: readonly string[]): ReadonlySet<string> {
 }
 
 describe('the environment', () => {
-  it('is read in one place', () => {
+  it('is read in one file', () => {
     const readers = files.filter((file) =>
       readFileSync(join(src, file), 'utf8').includes('process.env'),
     );
@@ -288,7 +288,7 @@ describe('the environment', () => {
   });
 });
 
-it('what is printed goes through one writer, which makes it safe for a terminal', () => {
+it('all output goes through one writer, which makes it safe for a terminal', () => {
   // `bin.ts` runs on any Node, where nothing else loads; the fake model is a tool for tests.
   const writers = new Set(['sys/print.ts', 'front/cli/bin.ts', 'testing/fake-model-main.ts']);
   const raw = files.filter((file) =>

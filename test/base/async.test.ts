@@ -12,7 +12,7 @@ describe('a promise that ends with a signal', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('rejects with the reason of the signal, also when that has aborted before', async () => {
+  it('rejects with the reason of the signal, also if the signal has aborted before', async () => {
     const controller = new AbortController();
     const waiting = rejectOnAbort(deferred<void>().promise, controller.signal);
     controller.abort('stopped');

@@ -25,7 +25,7 @@ function bursts() {
   return { made, begun, ask, grow };
 }
 
-it('lets each begin at once while few come', async () => {
+it('lets each task begin at once while few arrive', async () => {
   const { begun, ask } = bursts();
   for (let round = 0; round < 10; round += 1) {
     for (const name of ['a', 'b', 'c', 'd']) ask(`${round}${name}`);
@@ -34,7 +34,7 @@ it('lets each begin at once while few come', async () => {
   }
 });
 
-it('lets them begin together while many come', async () => {
+it('lets tasks begin together while many arrive', async () => {
   const { begun, ask, grow } = bursts();
   await grow();
   ask('a');
@@ -50,7 +50,7 @@ it('lets them begin together while many come', async () => {
   expect(begun).toEqual(['a', 'b', 'c']);
 });
 
-it('lets them begin at once again when few have come, or none for a while', async () => {
+it('lets tasks begin at once again when few or none have arrived for a while', async () => {
   const { begun, ask, grow } = bursts();
   await grow();
   ask('late');
@@ -63,7 +63,7 @@ it('lets them begin at once again when few have come, or none for a while', asyn
   expect(begun).toEqual(['long after']);
 });
 
-it('lets those that wait begin before whoever releases them goes on', async () => {
+it('lets waiting tasks begin before the code that releases them continues', async () => {
   const { made, begun, ask, grow } = bursts();
   await grow();
   ask('a');

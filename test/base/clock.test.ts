@@ -5,10 +5,10 @@ describe('clockShift', () => {
   it.each([
     ['clocks that agree', 1_000, 1_000, 0],
     ['the rounding of two clocks', 1_040, 1_000.4, 0],
-    ['a clock that was set forwards', 3_601_000, 1_000.4, 3_600_000],
+    ['a clock that was set forward', 3_601_000, 1_000.4, 3_600_000],
     ['a clock that was set back', 1_000, 3_601_000.4, -3_600_000],
     ['a clock that was set by a tenth of a second', 1_100, 1_000, 100],
-  ])('of %s', (_, now, monotonic, shift) => {
+  ])('%s', (_, now, monotonic, shift) => {
     expect(measureClockShift({ now: () => now, monotonic: () => monotonic })).toBe(shift);
   });
 });

@@ -18,7 +18,7 @@ function workOf(ms: number, fails: (time: number) => boolean = () => false) {
   return { begun, batched };
 }
 
-it('is done at once for the first, and together for those who ask meanwhile', async () => {
+it('is done at once for the first caller, and together for those who ask meanwhile', async () => {
   const { begun, batched } = workOf(3);
   const asked = [batched.request(), batched.request(), batched.request()];
   expect(begun).toEqual([0]);
@@ -29,7 +29,7 @@ it('is done at once for the first, and together for those who ask meanwhile', as
   expect(begun).toEqual([0, 3, 100]);
 });
 
-it('serves each who asks by work that begins after that, and never twice at the same time', async () => {
+it('serves each caller by work that begins after the call, and never runs twice at the same time', async () => {
   const asks = fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(asks, fc.integer({ min: 0, max: 20 }), async (pauses, ms) => {
@@ -58,7 +58,7 @@ it('serves each who asks by work that begins after that, and never twice at the 
   );
 });
 
-it('tells a failure to those whom it served, and works for the next', async () => {
+it('reports a failure to the callers that it served, and works for the next', async () => {
   const { begun, batched } = workOf(2, (time) => time === 1);
   const told = [batched.request(), batched.request()].map((asked) =>
     asked.then(

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { escapeTags, unescapeTags } from '../../src/base/control-tags.ts';
 
-describe('a look-alike is marked', () => {
+describe('a look-alike of a control tag is marked', () => {
   it.each([
     ['<system-reminder>x</system-reminder>', '<¦system-reminder>x<¦/system-reminder>'],
     ['<SYSTEM_Reminder>', '<¦SYSTEM_Reminder>'],
@@ -61,7 +61,7 @@ it.each([
   '<toolkit> <inside> <notify> <functional>',
   '<',
   '',
-])('%j stays as it is', (text) => {
+])('%j stays unchanged', (text) => {
   expect(escapeTags(text)).toBe(text);
 });
 
@@ -74,7 +74,7 @@ const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }),
 );
 
-it('what was marked comes back exactly, however often', () => {
+it('marking is reversed exactly, however often it is repeated', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const once = escapeTags(text);
@@ -85,7 +85,7 @@ it('what was marked comes back exactly, however often', () => {
   );
 });
 
-it('after it no tag of these is left, whatever stood in the text', () => {
+it('no control tag is left after it, whatever the text contained', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       expect(escapeTags(text)).not.toMatch(/<\/?\s*(?:system|outside|invoke)[\s>/]*>/i);
@@ -95,7 +95,7 @@ it('after it no tag of these is left, whatever stood in the text', () => {
   );
 });
 
-it('takes no time to speak of on hostile text', () => {
+it('hostile text takes no noticeable time', () => {
   for (const part of [
     '<',
     '&#',

@@ -9,7 +9,7 @@ describe('Deadlines', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('fires in order of time, each once, whatever the order of arrival', () => {
+  it('fires in order of time, each deadline once, whatever the order in which they were set', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 1000 }), { maxLength: 50 }), (waits) => {
         const deadlines = new Deadlines(clock);
@@ -22,7 +22,7 @@ describe('Deadlines', () => {
     );
   });
 
-  it('never fires what was cancelled, and keeps the rest', () => {
+  it('never fires a cancelled deadline, and keeps the rest', () => {
     const step = fc.record({ wait: fc.integer({ min: 1, max: 500 }), cancelled: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -43,7 +43,7 @@ describe('Deadlines', () => {
     );
   });
 
-  it('holds one timer for all of them, and none when nothing stands', () => {
+  it('uses one timer for all deadlines, and none when there is no deadline', () => {
     const deadlines = new Deadlines(clock);
     const made = Array.from({ length: 100 }, (_, index) => deadlines.after(1000 - index, () => {}));
     expect(vi.getTimerCount()).toBe(1);
@@ -65,7 +65,7 @@ describe('Deadlines', () => {
   });
 });
 
-it('does not count the time in which the process was stopped', async () => {
+it('does not count the time during which the process was stopped', async () => {
   const fired: string[] = [];
   startDeadline(60, () => void fired.push('limit'));
   // All that is due comes in the next round of timers, but for what has time left.

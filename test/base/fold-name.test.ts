@@ -13,7 +13,7 @@ describe('foldName', () => {
     ['full width', ['ｐｒｕｅｆｅｒ', 'Pruefer']],
     ['letters of several forms', ['Straße', 'STRASSE', 'strasse']],
     ['the two small sigmas', ['ΣΟΦΟΣ', 'σοφος', 'σοφοσ']],
-  ])('takes as one what differs by %s', (_, names) => {
+  ])('treats names as equal if they differ by %s', (_, names) => {
     expect(new Set(names.map(foldName)).size).toBe(1);
   });
 
@@ -25,7 +25,7 @@ describe('foldName', () => {
     expect(foldName(one)).not.toBe(foldName(other));
   });
 
-  it('leaves nothing of separators', () => {
+  it('removes all separators', () => {
     expect(foldName(' -_./: ')).toBe('');
   });
 });

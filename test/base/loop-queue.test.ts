@@ -19,7 +19,7 @@ async function rounds(done: readonly number[]): Promise<readonly (readonly numbe
   return all;
 }
 
-it('takes up a few pieces in each round of the loop, in the order in which they came', async () => {
+it('runs a few pieces in each round of the loop, in the order in which they came', async () => {
   const queue = new LoopQueue();
   const done: number[] = [];
   for (let piece = 0; piece < 10; piece += 1) queue.add(() => done.push(piece));
@@ -31,7 +31,7 @@ it('takes up a few pieces in each round of the loop, in the order in which they 
   ]);
 });
 
-it('loses no piece and turns none around, whenever they come and however many', async () => {
+it('loses and reorders no piece, whenever they come and however many', async () => {
   // How many each piece adds when it is done.
   const plan = fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 200 });
   await fc.assert(
@@ -58,7 +58,7 @@ it('loses no piece and turns none around, whenever they come and however many', 
   );
 });
 
-it('does what follows a piece before it takes up the next', async () => {
+it('finishes the consequences of a piece before it runs the next', async () => {
   const queue = new LoopQueue();
   const seen: string[] = [];
   const work = async (name: string) => {
@@ -72,7 +72,7 @@ it('does what follows a piece before it takes up the next', async () => {
   expect(seen).toEqual(['a begins', 'a is done', 'b begins', 'b is done']);
 });
 
-it('goes on after a piece that throws', async () => {
+it('continues after a piece that throws', async () => {
   const module = JSON.stringify(join(import.meta.dirname, '../../src/base/loop-queue.ts'));
   const script = `
     import { LoopQueue } from ${module};

@@ -17,11 +17,11 @@ it.each([
   ['/a', '/a/..b', true],
   ['/a', '/a/.', true],
   ['/a', '//a//b', true],
-])('%s holds %s: %s', (directory, path, holds) => {
+])('%s contains %s: %s', (directory, path, holds) => {
   expect(isInside(directory, path)).toBe(holds);
 });
 
-it('says the same as a relative path does', () => {
+it('agrees with the relative path', () => {
   const name = fc.constantFrom('', '.', '..', 'a', 'ab', '.a', '..a', 'b', 'a.b');
   const path = fc.array(name, { maxLength: 6 }).map((names) => `/${names.join('/')}`);
   fc.assert(

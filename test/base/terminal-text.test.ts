@@ -39,7 +39,7 @@ describe('prose', () => {
   });
 });
 
-describe('exact shows all there is', () => {
+describe('exact text shows everything', () => {
   it.each([
     [`${ESC}[31mred`, '⟨U+001B⟩[31mred'],
     ['over\rwritten\r\n', 'over␍written␍\n'],
@@ -53,13 +53,13 @@ describe('exact shows all there is', () => {
   });
 });
 
-it('plain keeps every character that is no control', () => {
+it('plain text keeps every character that is not a control character', () => {
   expect(sanitizeForTerminal(`a\u202eb\u200b\r\n${ESC}[31mc\u0008`, 'plain')).toBe(
     'a\u202eb\u200b\r\nc',
   );
 });
 
-it.each(CONTEXTS)('%s: what is taken for harmless at a glance is harmless', (context) => {
+it.each(CONTEXTS)('%s: text that the fast check accepts is harmless', (context) => {
   for (let code = 0; code < 0x3000; code += 1) {
     const text = `a${String.fromCharCode(code)}b`;
     const machine = new TerminalSanitizer(context);
@@ -99,7 +99,7 @@ it('never lets a forbidden character through', () => {
   );
 });
 
-it('gives the same however the text is cut into chunks', () => {
+it('gives the same result however the text is cut into chunks', () => {
   const cuts = fc.array(fc.nat(5_200), { maxLength: 8 });
   fc.assert(
     fc.property(hostile, cuts, fc.constantFrom(...CONTEXTS), (text, places, context) => {
@@ -121,14 +121,14 @@ function inChunks(text: string, places: readonly number[], context: TerminalCont
   return clean + machine.end();
 }
 
-it('a sequence that never ends swallows no more than a bound', () => {
+it('a sequence that never ends swallows a limited number of characters', () => {
   for (const start of [`${ESC}]`, `${ESC}P`, '\u009f', `${ESC}[`, `${ESC}(`]) {
     const clean = sanitizeForTerminal(start + '1'.repeat(10_000), 'prose');
     expect(clean.length).toBeGreaterThan(5_000);
   }
 });
 
-it('JSON is the same value, and nothing in it steers a terminal', () => {
+it('JSON keeps its value, and nothing in it controls a terminal', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const json = toPrintableJson({ text });

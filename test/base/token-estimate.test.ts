@@ -109,15 +109,18 @@ const KINDS: readonly (readonly [name: string, samples: () => readonly string[]]
   ['Korean', () => samplesOf([fixture('korean')], PROSE_SAMPLE)],
 ];
 
-describe('beside a tokenizer', () => {
-  it.each(KINDS)('within a tenth in the middle and a quarter at the end: %s', (_, samples) => {
-    const errors = errorsOf(samples());
-    expect(quantile(errors, 0.5)).toBeLessThanOrEqual(0.1);
-    expect(quantile(errors, 0.95)).toBeLessThanOrEqual(0.25);
-  });
+describe('compared with a tokenizer', () => {
+  it.each(KINDS)(
+    'the estimate is within a tenth on average and a quarter at the extremes: %s',
+    (_, samples) => {
+      const errors = errorsOf(samples());
+      expect(quantile(errors, 0.5)).toBeLessThanOrEqual(0.1);
+      expect(quantile(errors, 0.95)).toBeLessThanOrEqual(0.25);
+    },
+  );
 
   // Written for this, and nothing was fitted to them.
-  it('is so for texts that nobody has looked at', () => {
+  it('the same holds for texts that were not used to tune it', () => {
     const samples = readdirSync(join(ROOT, 'test/fixtures/texts/unseen')).flatMap((name) =>
       samplesOf([fixture(`unseen/${name.replace(/\.txt$/, '')}`)], UNSEEN_SAMPLE),
     );
@@ -127,7 +130,7 @@ describe('beside a tokenizer', () => {
     expect(quantile(errors, 0.95)).toBeLessThanOrEqual(0.25);
   });
 
-  it('is so over all of them together', () => {
+  it('the same holds for all of them together', () => {
     const errors = KINDS.flatMap(([, samples]) => errorsOf(samples())).toSorted((a, b) => a - b);
     expect(quantile(errors, 0.5)).toBeLessThanOrEqual(0.05);
     expect(quantile(errors, 0.95)).toBeLessThanOrEqual(0.15);
@@ -148,27 +151,27 @@ describe('beside a tokenizer', () => {
     ['a frame', `┌${'─'.repeat(60)}┐\n│ ${'value │ '.repeat(7)}\n`.repeat(20)],
     ['a rule', `${'='.repeat(80)}\n`.repeat(20)],
     ['indented', `${' '.repeat(24)}return value;\n`.repeat(60)],
-  ])('within a third for what is no prose: %s', (_, text) => {
+  ])('the estimate is within a third for text that is not prose: %s', (_, text) => {
     expect(errorsOf([text])[0]).toBeLessThanOrEqual(0.34);
   });
 });
 
 describe('estimateTokens', () => {
-  it('is a whole number, and nothing of nothing', () => {
+  it('returns an integer, and 0 for an empty text', () => {
     expect(['', 'a', 'Read the file.', ' ', '\n\n', '\ud800'].map(estimateTokens)).toEqual([
       0, 1, 4, 1, 1, 1,
     ]);
   });
 
   it.each(['a', 'ee', 'th', 'in', 'acgt', 'ot'])(
-    'of a run of %j grows with it, whatever its letters say of words',
+    'grows with a run of %j, whatever words its letters form',
     (pair) => {
       const run = pair.repeat(400);
       expect(estimateTokensUnrounded(run)).toBeGreaterThan(run.length / 5);
     },
   );
 
-  it('of parts is hardly less than of the whole', () => {
+  it('of the parts is hardly less than of the complete text', () => {
     const text = fc.string({ unit: 'binary', maxLength: 200 });
     fc.assert(
       fc.property(text, text, (a, b) => {
@@ -184,7 +187,7 @@ describe('estimateTokens', () => {
 });
 
 describe('lengthWithin', () => {
-  it('is about where the tokens end', () => {
+  it('ends about where the tokens end', () => {
     for (const text of [fixture('english'), fixture('chinese'), 'x'.repeat(3_000), log(30)]) {
       const half = estimateTokensUnrounded(text) / 2;
       const taken = estimateTokensUnrounded(text.slice(0, prefixLengthWithin(text, half)));

@@ -75,7 +75,7 @@ function read(text: string, scope: 'user' | 'project' = 'project') {
 }
 
 describe('a settings file of Claude Code', () => {
-  it('gives its rules with their lines, and nothing else', () => {
+  it('returns its rules with their lines, and nothing else', () => {
     const text = [
       '{',
       '  "env": {"ANTHROPIC_BASE_URL": "https://evil.example"},',
@@ -104,7 +104,7 @@ describe('a settings file of Claude Code', () => {
     ['manual', 'default'],
     ['dontAsk', 'default'],
     ['bypassPermissions', 'autonomous'],
-  ])('of the user’s own sets the mode, never wider than its vendor meant: %s', (word, mode) => {
+  ])('of the user sets the mode, never wider than its vendor meant: %s', (word, mode) => {
     const { assignments, notices } = read(
       JSON.stringify({ permissions: { defaultMode: word } }),
       'user',
@@ -119,12 +119,12 @@ describe('a settings file of Claude Code', () => {
       { defaultMode: 'bypassPermissions', disableBypassPermissionsMode: 'disable' },
       'defaultMode is ignored, because disableBypassPermissionsMode forbids it',
     ],
-  ])('of the user’s own names a mode that does not hold: %j', (permissions, message) => {
+  ])('of the user with a mode that does not apply reports it: %j', (permissions, message) => {
     const { assignments, notices } = read(JSON.stringify({ permissions }), 'user');
     expect([assignments, notices]).toEqual([[], [{ where: 'FILE:1', message }]]);
   });
 
-  it('of a project sets no mode and no directories, and is told so', () => {
+  it('of a project sets no mode and no directories, and a notice says so', () => {
     const permissions = { defaultMode: 'plan', additionalDirectories: ['/'] };
     const { assignments, notices } = read(JSON.stringify({ permissions }));
     expect([assignments, notices.map(({ message }) => message)]).toEqual([
@@ -136,7 +136,7 @@ describe('a settings file of Claude Code', () => {
     ]);
   });
 
-  it('names in one line what cannot be followed, and nothing of it acts raw', () => {
+  it('reports rules that cannot be followed in one line, without control characters', () => {
     const rules = ['A', 'B', 'C', 'D', 'E', 'F', '\u001b[31mG'];
     const { notices } = read(JSON.stringify({ permissions: { allow: rules } }), 'user');
     const lines = notices.map(({ message }) => message);
@@ -151,19 +151,19 @@ describe('a settings file of Claude Code', () => {
     ['{"permissions": []}', 'FILE:1', 'write it as an object'],
     ['{"permissions": {"deny": "x"}}', 'FILE:1', 'deny must be a list of rules'],
     ['{"permissions": {"deny": [\n1]}}', 'FILE:2', 'a rule of deny must be a text'],
-  ])('is wrong: %s', (text, where, message) => {
+  ])('with an error is reported: %s', (text, where, message) => {
     const { problems } = read(text);
     expect(problems).toEqual([{ where: expect.stringMatching(`^${where}`), message }]);
   });
 
-  it('without permissions says nothing', () => {
+  it('without permissions has no effect', () => {
     expect(read('{"hooks": {}}').assignments).toEqual([]);
     expect(read('\ufeff{}').problems).toEqual([]);
   });
 });
 
 describe('the layers', () => {
-  it('have the user’s below Muster’s own file, and a trusted project’s', async () => {
+  it('contain the user’s file below Muster’s own, and that of a trusted project', async () => {
     const place = makePlace({ user: '[permissions]\nallow = ["Bash(b)"]\n' });
     const mine = join(place.home, '.claude/settings.json');
     const theirs = join(place.cwd, '.claude/settings.json');
@@ -194,7 +194,7 @@ describe('the layers', () => {
     expect(trusted.rules.deny[0]?.source).toEqual({ kind: 'config', where: `${theirs}:1` });
   });
 
-  it('tell of autonomy from the user’s file of another product, where it holds', async () => {
+  it('report autonomy from the user’s file of another product if it applies', async () => {
     const place = makePlace();
     const settings = { permissions: { defaultMode: 'bypassPermissions' } };
     write(join(place.home, '.claude/settings.json'), JSON.stringify(settings));
@@ -205,7 +205,7 @@ describe('the layers', () => {
     expect([own.config.permissions.mode, own.notices]).toEqual(['default', []]);
   });
 
-  it('take a home that is a repository for the user’s own', async () => {
+  it('treat a home directory that is a repository as the user’s own', async () => {
     const place = makePlace();
     mkdirSync(join(place.home, '.git'));
     write(join(place.home, '.claude/settings.json'), '{"permissions": {"allow": ["Bash(a)"]}}');
@@ -213,7 +213,7 @@ describe('the layers', () => {
     expect([config.permissions.allow, files.length]).toEqual([['Bash(a)'], 2]);
   });
 
-  it('name a broken rule with its file and line, whatever list it stood in', async () => {
+  it('name a broken rule with its file and line, whatever list it is in', async () => {
     const place = makePlace({ user: '[permissions]\nask = ["Bash(x"]\n' });
     const mine = join(place.home, '.claude/settings.json');
     write(mine, '{"permissions": {\n"deny": ["Bash(rm"]}}');
@@ -228,7 +228,7 @@ describe('the layers', () => {
     await expect(loadConfig(place.inputs())).rejects.toThrow(/settings\.json:2: rule/);
   });
 
-  it('let a project lower a budget, and not raise it', async () => {
+  it('let a project lower a budget but not raise it', async () => {
     const budget = async (user: string, project: string) => {
       const place = makePlace({ user: `[budget]\n${user}\n`, project: `[budget]\n${project}\n` });
       const { config, notices } = await loadConfig(place.inputs({ trust: TRUST_ALL }));
@@ -240,7 +240,7 @@ describe('the layers', () => {
     expect(await budget('tree_cost_usd = 0', 'tree_cost_usd = 4')).toEqual([4, 0]);
   });
 
-  it('name a forbidden key of a project whatever its value, and go on', async () => {
+  it('report a forbidden key of a project whatever its value, and continue', async () => {
     const project = [
       '[models.providers.x]',
       'api_key = "sk-secret"',
@@ -259,7 +259,7 @@ describe('the layers', () => {
     ]);
   });
 
-  it('hang on no file that is huge', async () => {
+  it('do not hang on a huge file', async () => {
     const place = makePlace();
     const file = join(place.home, '.claude/settings.json');
     write(file, '');
@@ -282,7 +282,7 @@ describe('the lines of JSON', () => {
     ]);
   });
 
-  it('name every value down to the fourth level, whatever it is', () => {
+  it('are known for every value down to the fourth level, whatever it is', () => {
     const pathsOf = (value: unknown, at: readonly (string | number)[] = []): readonly string[] => {
       if (at.length > 4) return [];
       const inner =

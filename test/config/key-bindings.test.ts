@@ -3,7 +3,7 @@ import { TRUST_ALL } from '../../src/sys/files/project-file.ts';
 import { loadConfig, readConfig } from '../../src/config/load.ts';
 import { makePlace, problemsIn } from './support.ts';
 
-it('keys of the terminal are read with where they stand', async () => {
+it('key bindings of the terminal are read with their locations', async () => {
   const place = makePlace({
     user: '[models]\n\n[keys]\nbackground = ["ctrl+g", "f2"]\nredraw = "f5"\nexpand = []\n',
   });
@@ -28,7 +28,7 @@ it.each([
   expect(problems.join('\n')).toContain(message);
 });
 
-it('no project binds keys', async () => {
+it('a project cannot set key bindings', async () => {
   const place = makePlace({ project: '[keys]\nleave = ["ctrl+y"]\n' });
   const { config, notices, problems } = await readConfig(place.inputs({ trust: TRUST_ALL }));
   expect(config.keyBindings).toEqual(new Map());

@@ -158,7 +158,7 @@ it('has exactly the keys of the specification', () => {
   expect(ALL_KEYS.map((entry) => entry.key)).toEqual(names);
 });
 
-it('accepts, and says so, what does not act yet', async () => {
+it('accepts keys that have no effect yet, and says so', async () => {
   const loaded = await loadConfig(makePlace({}).inputs());
   const idle = configEntries(loaded).filter((entry) => !entry.acts);
   expect(idle.map((entry) => entry.key)).toEqual([]);
@@ -212,7 +212,7 @@ describe.each(names)('%s', (key) => {
     ]);
   });
 
-  it('is named as the nearest when its name is misspelt', async () => {
+  it('is suggested when its name is misspelled', async () => {
     const problems = await problemsIn(`[${row.section}]\n${row.name}x = 1\n`);
     expect(problems).toEqual([
       expect.stringContaining(
@@ -222,7 +222,7 @@ describe.each(names)('%s', (key) => {
   });
 });
 
-it('is typed from the table', () => {
+it('has its type from the table', () => {
   expectTypeOf<Config['taskTool']['maxDepth']>().toEqualTypeOf<number>();
   expectTypeOf<Config['taskTool']['maxTurns']>().toEqualTypeOf<number | null>();
   expectTypeOf<Config['permissions']['onAsk']>().toEqualTypeOf<'deny' | 'park'>();

@@ -8,7 +8,7 @@ import { loadConfig, readConfig } from '../../src/config/load.ts';
 import { makePlace, problemsIn, write } from './support.ts';
 
 describe('layers', () => {
-  it('go from defaults over files and environment to flags', async () => {
+  it('apply in the order defaults, files, environment, flags', async () => {
     const place = makePlace({
       user: '[provider]\nretries = 1\nmax_concurrent = 1\n[task_tool]\nmax_depth = 1\nmax_tasks = 1\n',
       project: '[provider]\nmax_concurrent = 2\n[task_tool]\nmax_depth = 3\nmax_tasks = 2\n',
@@ -54,7 +54,7 @@ describe('layers', () => {
     expect(loaded.rules.allow.map(({ text }) => text)).toEqual(['Bash(make)']);
   });
 
-  it('take the user file of XDG_CONFIG_HOME', async () => {
+  it('use the user file of XDG_CONFIG_HOME', async () => {
     const place = makePlace();
     write(join(place.root, 'xdg', 'muster', 'config.toml'), '[provider]\nretries = 9\n');
     const environment = { XDG_CONFIG_HOME: join(place.root, 'xdg') };
@@ -84,7 +84,7 @@ describe('a project', () => {
     'output_limit = 1000000',
   ].join('\n');
 
-  it('is not even opened untrusted', async () => {
+  it('is not even opened without trust', async () => {
     const place = makePlace({ project: 'not = = toml' });
     const { files, notices, problems } = await readConfig(place.inputs());
     expect({ files, notices, problems }).toEqual({
@@ -97,7 +97,7 @@ describe('a project', () => {
     });
   });
 
-  it('sets neither providers nor state nor sandbox nor a wider mode, and is told so', async () => {
+  it('sets neither providers nor state nor sandbox nor a wider mode, and a notice says so', async () => {
     const place = makePlace({ project: forbidden });
     const { config, notices } = await loadConfig(place.inputs({ trust: TRUST_ALL }));
     expect(config.permissions.mode).toBe('default');
@@ -127,7 +127,7 @@ describe('a project', () => {
     ]);
   });
 
-  it('may narrow the mode, and take what the user has', async () => {
+  it('may narrow the mode, and repeat what the user has', async () => {
     const narrow = makePlace({ project: '[permissions]\nmode = "plan"\n' });
     const same = makePlace({
       user: '[permissions]\nmode = "acceptEdits"\n',
@@ -151,7 +151,7 @@ describe('a project', () => {
     ['max_turns', 5, null],
     ['task_wall_seconds', 60, 3600],
     ['max_tasks', 10, 1000],
-  ])('may narrow task_tool.%s, and not widen it', async (name, less, more) => {
+  ])('may narrow task_tool.%s but not widen it', async (name, less, more) => {
     const read = async (user: number | null, project: number) => {
       const section = (value: number | null) =>
         value === null ? '' : `[task_tool]\n${name} = ${value}\n`;
@@ -176,7 +176,7 @@ describe('a project', () => {
     expect(await retries(place.cwd)).toBe(1);
   });
 
-  it('has no file that is a link out of it', async () => {
+  it('has no file that is a link out of the project', async () => {
     const place = makePlace();
     writeFileSync(join(place.root, 'secret'), 'token = 1\n');
     mkdirSync(join(place.cwd, '.muster'));
@@ -195,8 +195,8 @@ describe('a project', () => {
   });
 });
 
-describe('a wrong file', () => {
-  it('is a UsageError with one line for each thing wrong', async () => {
+describe('an invalid file', () => {
+  it('is a UsageError with one line for each problem', async () => {
     const place = makePlace({ user: '[task_tol]\nx = 1\n[budget]\ntree_tokens = -1\n' });
     const failure = await loadConfig(place.inputs()).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(UsageError);
@@ -211,14 +211,18 @@ describe('a wrong file', () => {
   it.each([
     ['a syntax error', '[a]\nb = \n', /^FILE:2:5: not valid TOML: [^\n]*$/],
     ['a key twice', '[provider]\nretries = 1\nretries = 2\n', /^FILE:3:1: not valid TOML/],
-    ['a section that is none', 'task_tool = 3\n', 'FILE:1: write it as a section: [task_tool]'],
+    [
+      'a section that is not a table',
+      'task_tool = 3\n',
+      'FILE:1: write it as a section: [task_tool]',
+    ],
     [
       'an array of sections',
       '[[task_tool]]\nnested = true\n',
       'FILE:1: write it as a section: [task_tool]',
     ],
     [
-      'a date for a number',
+      'a date instead of a number',
       '[provider]\nretries = 2026-01-01\n',
       /^FILE:2: provider.retries must be/,
     ],
@@ -273,7 +277,7 @@ describe('a wrong file', () => {
       },
       '1000000000 bytes; a configuration file has at most 262144',
     ],
-  ])('%s is named', async (_, make, message) => {
+  ])('that is %s is named', async (_, make, message) => {
     const place = makePlace();
     mkdirSync(join(place.home, '.config', 'muster'), { recursive: true });
     make(place.userFile);
@@ -293,7 +297,7 @@ describe('the environment', () => {
     );
   });
 
-  it('names what matches no section and goes on; empty and other variables are not looked at', async () => {
+  it('reports a name that matches no section and continues; empty and unrelated variables are ignored', async () => {
     const environment = {
       MUSTER_TSK_TOOL_NESTED: '1',
       MUSTER_TASK: 'abc',
@@ -315,8 +319,8 @@ describe('the environment', () => {
   });
 });
 
-describe('what is said of models', () => {
-  it('is read from the user file', async () => {
+describe('the settings of models', () => {
+  it('are read from the user file', async () => {
     const place = makePlace({
       user: [
         '[models.catalogue."anthropic/claude-sonnet-5"]',
@@ -383,7 +387,7 @@ describe('what is said of models', () => {
     expect(await problemsIn(`${text}\n`)).toEqual([expect.stringContaining(message)]);
   });
 
-  it('comes from files only', async () => {
+  it('come from files only', async () => {
     const environment = { MUSTER_MODELS_CATALOGUE_X_PRICE_INPUT: '0' };
     await expect(loadConfig(makePlace().inputs({ environment }))).rejects.toThrow(/in a file only/);
   });
@@ -437,7 +441,7 @@ describe('providers', () => {
       'api_key = "sk-ant-secret"',
       'unknown key "api_key" in [models.providers.acme]; valid: api_key_env, ',
     ],
-  ])('%s is refused, and its value not repeated', async (line, message) => {
+  ])('with %s is refused, and its value is not repeated', async (line, message) => {
     const problems = await problemsIn(`[models.providers.acme]\n${line}\n`);
     expect(problems).toEqual([expect.stringContaining(message)]);
     expect(problems[0]).toMatch(/^FILE:2: /);

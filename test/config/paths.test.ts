@@ -30,7 +30,7 @@ it.each([
   expect(dataDirectory({ environment, home }, { cwd: '/srv', ...wish })).toBe(expected);
 });
 
-it('sorts by nearness', () => {
+it('names are sorted by similarity', () => {
   expect(sortByNearness('Max_Dept', ['nested', 'max_tasks', 'max_depth'])).toEqual([
     'max_depth',
     'max_tasks',

@@ -33,7 +33,7 @@ function valuesFor({ expects, choices = [] }: { expects: string; choices?: reado
 describe.each(ALL_KEYS.map((entry) => [entry.key, entry] as const))(
   'the schema for %s',
   (_, { section, name, spec }) => {
-    it('takes what a file may say', () => {
+    it('accepts everything that a file may contain', () => {
       // How an item is built, a start checks.
       const isExact = !Array.isArray(spec.default);
       fc.assert(
@@ -45,7 +45,7 @@ describe.each(ALL_KEYS.map((entry) => [entry.key, entry] as const))(
       );
     });
 
-    it('tells its meaning, and its default where that is a value', () => {
+    it('describes each key, and gives its default if that is a value', () => {
       expect(configSchema()).toHaveProperty(['properties', section, 'properties', name], {
         ...spec.schema,
         description: spec.meaning,
@@ -55,14 +55,14 @@ describe.each(ALL_KEYS.map((entry) => [entry.key, entry] as const))(
   },
 );
 
-describe('the schema, like a start,', () => {
+describe('the schema, like the program,', () => {
   it.each([
     '[models.providers.local]\nkind = "openai-compatible"\nbase_url = "http://127.0.0.1:8080/v1"\napi_key_env = "LOCAL_KEY"\n',
     '[models.catalogue."local/qwen3"]\ncontext_window = 4096\nprice_input = 0.5\nprice_output = 2\nattachments = ["image"]\n',
     '[keys]\nquit = "ctrl+g"\nsend = ["enter", "ctrl+j"]\n',
     '',
     ...[...page.matchAll(/```toml\n([\s\S]*?)```/g)].map(([, toml]) => toml ?? ''),
-  ])('takes %j', async (toml) => {
+  ])('accepts %j', async (toml) => {
     expect(await problemsIn(toml)).toEqual([]);
     expect(schemaErrors(configSchema(), parse(toml))).toEqual([]);
   });

@@ -32,8 +32,8 @@ async function impostor(answer: (socket: Socket) => void): Promise<string> {
   return path;
 }
 
-describe('nobody listens', () => {
-  test('no directory, no socket, no listener, no socket but a file', async () => {
+describe('a call that nobody answers', () => {
+  test('fails without a directory, a socket or a listener, and for a file that is not a socket', async () => {
     const path = socketPath();
     const expected = { code: 'NOT_FOUND', message: `no running Muster process listens at ${path}` };
     await expect(call(path)).rejects.toMatchObject(expected);
@@ -43,15 +43,15 @@ describe('nobody listens', () => {
     await expect(call(path)).rejects.toMatchObject(expected);
   });
 
-  test('a path too long for a socket is not cut short', async () => {
+  test('fails for a path that is too long for a socket, without cutting it short', async () => {
     await expect(call(`/tmp/${'x'.repeat(120)}/a.sock`)).rejects.toMatchObject({
       code: 'INVALID_PARAM',
     });
   });
 });
 
-describe('a directory that is not safely ours is told nothing', () => {
-  test('open to others, or a link', async () => {
+describe('nothing is sent to a directory that does not safely belong to the user', () => {
+  test('because others can write to it or it is a link', async () => {
     const path = await impostor((socket) =>
       socket.end('{"v":1,"type":"reply","ok":true,"text":"x"}\n'),
     );
@@ -67,17 +67,17 @@ describe('a directory that is not safely ours is told nothing', () => {
   });
 });
 
-describe('an answer that is none', () => {
+describe('the answer of a server', () => {
   const reply = '{"v":1,"type":"reply","ok":true,"text":"done"}\n';
 
-  test('a reply in pieces, after lines of another type', async () => {
+  test('is read from pieces, after lines of another type', async () => {
     const path = await impostor((socket) => {
       for (const byte of `{"v":1,"type":"progress"}\n${reply}`) socket.write(byte);
     });
     expect(await call(path)).toEqual({ ok: true, text: 'done' });
   });
 
-  test('a reply counts even if the connection breaks after it', async () => {
+  test('counts even if the connection breaks after it', async () => {
     const path = await impostor((socket) => {
       socket.once('data', () => socket.write(reply, () => socket.destroy()));
     });
@@ -90,14 +90,14 @@ describe('an answer that is none', () => {
     ['half a line', (socket) => socket.resume().end(reply.trim()), 'half a line'],
     ['another protocol', (socket) => socket.end('220 mail ESMTP\r\n'), 'not a JSON object'],
     ['no type', (socket) => socket.end('{"v":1}\n'), 'a line without a type'],
-  ])('%s', async (_name, answer, what) => {
+  ])('is reported as invalid: %s', async (_name, answer, what) => {
     await expect(call(await impostor(answer))).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',
       message: expect.stringContaining(what),
     });
   });
 
-  test('a line without end', async () => {
+  test('without a line end is refused', async () => {
     const path = await impostor((socket) => {
       const more = (): void => {
         while (!socket.destroyed && socket.write(Buffer.alloc(1_000_000, 'x')));
@@ -111,12 +111,12 @@ describe('an answer that is none', () => {
     });
   });
 
-  test('a newer process', async () => {
+  test('of a newer process is explained', async () => {
     const path = await impostor((socket) => socket.end('{"v":2,"hello":true}\n'));
     await expect(call(path)).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 
-  test('no answer, or only progress', async () => {
+  test('may never come, or be only progress, and then the call times out', async () => {
     const silent = await impostor((socket) => socket.resume());
     await expect(call(silent, 50)).rejects.toMatchObject({ code: 'TIMEOUT', retryable: false });
     const busy = await impostor((socket) => socket.write('{"v":1,"type":"progress"}\n'));

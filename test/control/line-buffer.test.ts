@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LineBuffer } from '../../src/control/line-buffer.ts';
 
-test('lines are the same wherever the stream was cut', () => {
+test('the lines are the same wherever the stream was cut', () => {
   const line = fc
     .string({ unit: 'binary', maxLength: 20 })
     .map((text) => text.replaceAll('\n', ''));
@@ -24,7 +24,7 @@ test('lines are the same wherever the stream was cut', () => {
   );
 });
 
-test('a line may have so many bytes and not one more', () => {
+test('a line may have exactly the maximum number of bytes', () => {
   expect(new LineBuffer(4).push(Buffer.from('abcd\nabcd\n')).length).toBe(2);
   expect(new LineBuffer(4).push(Buffer.from('abcde'))).toBe('too-long');
   const buffer = new LineBuffer(4);

@@ -7,14 +7,14 @@ import { place } from './support.ts';
 
 const token = 'abcdefghij12';
 
-describe('where a control socket lies', () => {
-  test('in the data directory', () => {
+describe('the path of a control socket', () => {
+  test('is in the data directory', () => {
     expect(controlPath({ dataDir: '/no/such/data', token })).toBe(
       '/no/such/data/sockets/abcdefghij12.sock',
     );
   });
 
-  test('to the last byte that fits, and then under /tmp', () => {
+  test('is in the data directory up to the last byte that fits, and otherwise under /tmp', () => {
     const rest = '/sockets/abcdefghij12.sock'.length;
     const fits = `/${'d'.repeat(103 - rest - 1)}`;
     expect(controlPath({ dataDir: fits, token })).toBe(`${fits}/sockets/abcdefghij12.sock`);
@@ -23,19 +23,19 @@ describe('where a control socket lies', () => {
     );
   });
 
-  test('bytes count, not characters', () => {
+  test('is limited in bytes, not in characters', () => {
     const dataDir = `/${'ä'.repeat(50)}`;
     expect(controlPath({ dataDir, token })).toMatch(/^\/tmp\/muster-/);
   });
 
-  test('another place for another data directory, the same for the same one', () => {
+  test('differs for another data directory, and is stable for the same one', () => {
     const long = `/${'d'.repeat(120)}`;
     const at = (dataDir: string): string => controlPath({ dataDir, token });
     expect(at(`${long}/a`)).not.toBe(at(`${long}/b`));
     expect(at(`${long}/a/`)).toBe(at(`${long}/b/../a`));
   });
 
-  test('a link to the data directory leads to the same socket', () => {
+  test('is the same through a link to the data directory', () => {
     const root = place();
     const long = join(root, 'd'.repeat(120));
     mkdirSync(long);
@@ -44,7 +44,7 @@ describe('where a control socket lies', () => {
     expect(controlPath({ dataDir: join(root, 'link'), token })).toBe(real);
   });
 
-  test('whatever the data directory, the path fits', () => {
+  test('fits, whatever the data directory', () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[^/\0]{1,60}$/u), { maxLength: 8 }), (names) => {
         const path = controlPath({ dataDir: `/no-such-root/${names.join('/')}`, token });
@@ -55,17 +55,17 @@ describe('where a control socket lies', () => {
   });
 
   test.each(['', 'short', 'ABCDEFGHIJ12', '../../../etc', 'abcdefghij12\n', 'abcdefghij123'])(
-    'a token from a damaged owner file reaches no path: %j',
+    'contains no token from a damaged owner file: %j',
     (bad) => {
       expect(() => controlPath({ dataDir: '/data', token: bad })).toThrow('is not an owner token');
     },
   );
 
-  test('a relative data directory is refused', () => {
+  test('is refused for a relative data directory', () => {
     expect(() => controlPath({ dataDir: 'data', token })).toThrow('is not an absolute path');
   });
 
-  test('a path that would be bound cut short is refused', () => {
+  test('is refused if the system would cut it short', () => {
     expect(() => checkPathLength(`/${'x'.repeat(103)}`)).toThrow('has 104 bytes');
   });
 });

@@ -46,7 +46,7 @@ describe('real processes', () => {
     expect(await ask(path)).toEqual({ ok: true, text: `abc ${running.pid}` });
   });
 
-  test('a killed one is seen through, and its place taken', async () => {
+  test('a killed process is recognized, and its path can be used again', async () => {
     const path = socketPath();
     const first = server(path);
     await first.says('listening');
@@ -58,7 +58,7 @@ describe('real processes', () => {
     expect(await ask(path)).toEqual({ ok: true, text: `abc ${second.pid}` });
   });
 
-  test('several race for the place of a dead one: one gets it and keeps it', async () => {
+  test('of several processes that race for the path of a dead one, exactly one gets and keeps it', async () => {
     const path = socketPath();
     const dead = server(path);
     await dead.says('listening');
@@ -72,7 +72,7 @@ describe('real processes', () => {
     expect(readdirSync(dirname(path))).toEqual([basename(path)]);
   });
 
-  test('a suspended one gives no answer, and gives it later', async () => {
+  test('a suspended process answers when it continues', async () => {
     const path = socketPath();
     const running = server(path);
     await running.says('listening');
@@ -97,7 +97,7 @@ describe('real processes', () => {
     expect(await running.ended).toEqual({ end: 0, output: '' });
   });
 
-  test('closing is waited for even when nothing else is left to do', async () => {
+  test('closing is awaited even when nothing else is left to do', async () => {
     const path = socketPath();
     const running = runModule(`
       import { openControlServer } from 'src/control/server.ts';
@@ -112,7 +112,7 @@ describe('real processes', () => {
     expect(readdirSync(dirname(path))).toEqual([]);
   });
 
-  test('a data directory with a long path: both sides agree, whatever TMPDIR says', async () => {
+  test('with a long data directory both sides agree on the path, whatever TMPDIR says', async () => {
     const dataDir = join(place(), 'd'.repeat(100));
     const path = controlPath({ dataDir, token: 'abcdefghij12' });
     onTestFinished(() => rmSync(dirname(path), { recursive: true, force: true }));
@@ -136,7 +136,7 @@ describe('real processes', () => {
 describe.runIf(isRoot)('another user', () => {
   const nobody = { uid: NOBODY, gid: NOBODY };
 
-  test('does not get through, not even where the directory was opened to all', async () => {
+  test('cannot connect, even if the directory was opened to everyone', async () => {
     const { path } = await listen();
     const attempt = `
       import { connect } from 'node:net';
@@ -150,7 +150,7 @@ describe.runIf(isRoot)('another user', () => {
     expect(await runModule(attempt, nobody).ended).toEqual(refused);
   });
 
-  test('who made the directory first is neither listened beside nor talked to', async () => {
+  test('cannot set a trap by creating the directory first: nobody listens there or connects to it', async () => {
     const root = place();
     chmodSync(root, 0o1777);
     const path = socketPath(root);

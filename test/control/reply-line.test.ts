@@ -12,13 +12,13 @@ describe('a reply line', () => {
     { ok: true, text: 'two\nlines', data: { list: [1, null, 'ä'] } },
     { ok: true, text: 'nothing', data: null },
     { ok: false, error: { code: 'NOT_FOUND', message: 'no task', retryable: false } },
-  ])('comes back as it went: %j', (reply) => {
+  ])('is read back as it was written: %j', (reply) => {
     const line = encodeReply(reply);
     expect(line.indexOf('\n')).toBe(line.length - 1);
     expect(decode(line.slice(0, -1))).toEqual(reply);
   });
 
-  test('lines of a later release before it are passed over, and so are new fields', () => {
+  test('is read after lines of a later release, and new fields are ignored', () => {
     expect(decode('{"v":1,"type":"progress","turn":3}')).toBeUndefined();
     expect(decode('{"v":1,"type":"reply","ok":true,"text":"x","new":1}')).toEqual({
       ok: true,
@@ -26,7 +26,7 @@ describe('a reply line', () => {
     });
   });
 
-  test('another version is told as such', () => {
+  test('of another version is reported as such', () => {
     expect(() => decode('{"v":2,"type":"reply","ok":true,"text":"x"}')).toThrow(
       /^the running Muster process speaks version 2 of the control protocol, this command .* version 1/,
     );
@@ -43,11 +43,11 @@ describe('a reply line', () => {
     '{"v":1,"type":"reply","ok":false,"error":{"code":"NONE","message":"x","retryable":false}}',
     '{"v":1,"type":"reply","ok":false,"error":{"code":"TIMEOUT","message":"x"}}',
     '{"v":1,"type":"reply","ok":false,"error":null}',
-  ])('is no reply: %s', (line) => {
+  ])('is not read from %s', (line) => {
     expect(() => decode(line)).toThrow();
   });
 
-  test('what is too long is told instead', () => {
+  test('that is too long is replaced by an error', () => {
     const line = encodeReply({ ok: true, text: 'x'.repeat(17 * 1024 * 1024) });
     expect(decode(line)).toMatchObject({ ok: false, error: { code: 'LIMIT_EXCEEDED' } });
   });

@@ -50,7 +50,7 @@ const requests: fc.Arbitrary<ControlRequest> = fc.oneof(
 );
 
 describe('a request line', () => {
-  test('comes back as it went, on one line', () => {
+  test('is read back as it was written, on one line', () => {
     fc.assert(
       fc.property(requests, (request) => {
         const line = encodeRequest(request);
@@ -60,7 +60,7 @@ describe('a request line', () => {
     );
   });
 
-  test('anything else is refused with a Muster error', () => {
+  test('of any other form is refused with a MusterError', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -128,7 +128,7 @@ describe('a request line', () => {
     expect(String(refusal(value)).slice(0, expected.length)).toBe(expected);
   });
 
-  test('bytes that are no UTF-8', () => {
+  test('with invalid UTF-8 is refused', () => {
     const line = Buffer.from([
       ...Buffer.from('{"v":1,"op":"stop","task":"a","because":"'),
       0xff,

@@ -43,7 +43,7 @@ describe('a request and its reply', () => {
     expect(reply).toEqual({ ok: true, text: request.op, data: request });
   });
 
-  test('a refusal is a reply, whoever threw it', async () => {
+  test('a refusal is a reply, whatever was thrown', async () => {
     const failures = [new MusterError('NOT_FOUND', 'no such task'), new Error('a bug'), 'text'];
     const replies: ControlReply[] = [];
     for (const failure of failures) {
@@ -61,7 +61,7 @@ describe('a request and its reply', () => {
     ]);
   });
 
-  test('large ones, both ways', async () => {
+  test('can both be large', async () => {
     const { path } = await listen();
     const request = { op: 'send', task: 'abc', message: 'ä'.repeat(500_000) } as const;
     const reply = await sendControlRequest(path, request, { timeoutMs });
@@ -78,7 +78,7 @@ describe('a request and its reply', () => {
     expect(handle).not.toHaveBeenCalled();
   });
 
-  test('many at once each get their own, and the next are told to come again', async () => {
+  test('concurrent requests each get their own reply, and further ones are asked to come back later', async () => {
     const go = deferred<void>();
     const { path } = await listen({
       limits: { connections: 8 },
@@ -129,7 +129,7 @@ describe('a hostile client', () => {
     expect(await sendControlRequest(path, stop, { timeoutMs })).toMatchObject({ ok: true });
   });
 
-  test('drips do not buy more time', async () => {
+  test('cannot extend its time by sending single bytes', async () => {
     const { path } = await listen({ limits: { requestMs: 200, lingerMs: 50 } });
     const socket = await hold(path);
     const drip = setInterval(() => socket.write(' '), 10);
@@ -140,7 +140,7 @@ describe('a hostile client', () => {
     await new Promise((resolve) => socket.once('close', resolve));
   });
 
-  test('a line in pieces, in the middle of a character, and more after it', async () => {
+  test('may send a line in pieces, cut inside a character, and more data after it', async () => {
     const { path } = await listen();
     const line = Buffer.from('{"v":1,"op":"send","task":"abc","message":"ä"}\nmore\n{"v":1}\n');
     const middle = line.indexOf(0xc3) + 1;
@@ -149,7 +149,7 @@ describe('a hostile client', () => {
     expect(replyIn(answer)).toMatchObject({ ok: true, data: { message: 'ä' } });
   });
 
-  test('half a line and an end is told, and an ended side still gets its answer', async () => {
+  test('that ends in the middle of a line gets an error, and one that ends after it gets its answer', async () => {
     const { path } = await listen();
     const half = await hold(path);
     half.end('{"v":1,"op"');
@@ -160,7 +160,7 @@ describe('a hostile client', () => {
     expect(replyIn(String(second))).toMatchObject({ ok: true, text: 'stop' });
   });
 
-  test('hanging up at any moment hurts nobody, and what was asked is done', async () => {
+  test('can hang up at any moment without harm, and its request is still carried out', async () => {
     const asked: string[] = [];
     const done = deferred<void>();
     const { path } = await listen({
@@ -184,7 +184,7 @@ describe('a hostile client', () => {
     expect(asked).toEqual(['first', 'last', 'abc123']);
   });
 
-  test('one that does not read its answer is cut off', async () => {
+  test('that does not read its answer is cut off', async () => {
     const { path } = await listen({
       limits: { connections: 1, lingerMs: 100 },
       handle: async () => ({ ok: true, text: 'x'.repeat(8_000_000) }),
@@ -201,7 +201,7 @@ describe('a hostile client', () => {
 });
 
 describe('closing', () => {
-  test('removes the socket, tells who waits, cuts off who is still sending', async () => {
+  test('removes the socket, answers waiting clients, and cuts off those that still send', async () => {
     const asked = deferred<void>();
     const server = await listen({
       handle: () => {

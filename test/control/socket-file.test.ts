@@ -50,15 +50,15 @@ async function answers(path: string): Promise<string> {
   return reply.ok ? reply.text : reply.error.code;
 }
 
-describe('the name of a socket', () => {
-  test('0600 in a directory 0700, and nothing else in it', async () => {
+describe('a socket file', () => {
+  test('has mode 0600 in a directory with mode 0700, and nothing else is there', async () => {
     const { path } = await listen();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
     expect(readdirSync(dirname(path))).toEqual([basename(path)]);
   });
 
-  test('one of a dead process is replaced', async () => {
+  test('of a dead process is replaced', async () => {
     const path = prepared();
     await leaveDead(path);
     await listen({ path });
@@ -66,7 +66,7 @@ describe('the name of a socket', () => {
     expect(readdirSync(dirname(path))).toEqual([basename(path)]);
   });
 
-  test('a live one is not, and goes on', async () => {
+  test('of a live process is not replaced and keeps working', async () => {
     const { path } = await listen();
     await expect(listen({ path })).rejects.toMatchObject({
       code: 'CONFLICT',
@@ -76,14 +76,14 @@ describe('the name of a socket', () => {
     expect(readdirSync(dirname(path))).toEqual([basename(path)]);
   });
 
-  test('of two at once on one name, one wins', async () => {
+  test('goes to one of two processes that open it at once', async () => {
     const path = socketPath();
     const outcomes = await Promise.allSettled([listen({ path }), listen({ path })]);
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     expect(await answers(path)).toBe('stop');
   });
 
-  test('what is no socket stays where it is', async () => {
+  test('is not created in place of a file that is not a socket', async () => {
     const path = prepared();
     writeFileSync(path, 'mine');
     await expect(listen({ path })).rejects.toMatchObject({ code: 'CONFLICT' });
@@ -91,7 +91,7 @@ describe('the name of a socket', () => {
     expect(readdirSync(dirname(path))).toEqual([basename(path)]);
   });
 
-  test('closing leaves a successor alone', async () => {
+  test('of a successor is left alone by closing', async () => {
     const path = socketPath();
     const first = await listen({ path });
     renameSync(path, `${path}.away`);
@@ -100,7 +100,7 @@ describe('the name of a socket', () => {
     expect(await answers(path)).toBe('stop');
   });
 
-  test('closing does not mind that the name, or its directory, is gone', async () => {
+  test('may be gone when it is closed, and so may its directory', async () => {
     const root = place();
     const server = await listen({ path: socketPath(root) });
     renameSync(join(root, 'sockets'), join(root, 'away'));
@@ -109,7 +109,7 @@ describe('the name of a socket', () => {
   });
 });
 
-describe('a directory that will not do', () => {
+describe('an unsuitable directory', () => {
   async function refusal(path: string, options: { uid?: number } = {}): Promise<unknown> {
     return openControlServer({
       path,
@@ -118,7 +118,7 @@ describe('a directory that will not do', () => {
     }).catch((thrown: unknown) => thrown);
   }
 
-  test('a link, a file, a wide one: refused and left as they are', async () => {
+  test('that is a link, a file or open to others is refused and left unchanged', async () => {
     const root = place();
     mkdirSync(join(root, 'real'), { mode: 0o700 });
     symlinkSync(join(root, 'real'), join(root, 'link'));
@@ -141,14 +141,14 @@ describe('a directory that will not do', () => {
     expect(statSync(join(root, 'wide')).mode & 0o777).toBe(0o710);
   });
 
-  test('of another user', async () => {
+  test('of another user is refused', async () => {
     expect(await refusal(prepared(), { uid: uid + 1 })).toMatchObject({
       code: 'PERMISSION_DENIED',
       message: expect.stringContaining(`belongs to user ${uid}, not to you (${uid + 1})`),
     });
   });
 
-  test('in a place where everybody may swap it', async () => {
+  test('in a directory where everybody may replace it is refused', async () => {
     const root = place();
     chmodSync(root, 0o777);
     expect(await refusal(socketPath(root))).toMatchObject({
@@ -159,7 +159,7 @@ describe('a directory that will not do', () => {
     await listen({ path: socketPath(root) });
   });
 
-  test('without a parent, or with a path too long', async () => {
+  test('without a parent, or with a path that is too long, is refused', async () => {
     expect(await refusal(join(place(), 'no', 'sockets', 'a.sock'))).toMatchObject({
       code: 'NOT_FOUND',
       message: expect.stringContaining('cannot make the directory'),
@@ -169,7 +169,7 @@ describe('a directory that will not do', () => {
     expect(existsSync(dirname(long))).toBe(false);
   });
 
-  test('the rule, by what the system says of real ones', () => {
+  test('is recognized by the data that the system reports about real ones', () => {
     const own = lstatSync(dirname(prepared()));
     expect(directoryProblem(own, uid)).toBeUndefined();
     expect(directoryProblem(lstatSync('/'), uid + 1)).toBe(
@@ -181,7 +181,7 @@ describe('a directory that will not do', () => {
 });
 
 describe('sweeping', () => {
-  test('opening removes what dead processes left, and nothing else', async () => {
+  test('removes the sockets of dead processes on opening, and nothing else', async () => {
     const { path } = await listen();
     const directory = dirname(path);
     const dead = [newId(), newId(), newId()].map((id) => join(directory, `${id}.sock`));
@@ -195,7 +195,7 @@ describe('sweeping', () => {
     expect([await answers(path), await answers(own.path)]).toEqual(['stop', 'stop']);
   });
 
-  test('a few at a time, and each gets its turn', async () => {
+  test('handles a few files at a time, and each gets its turn', async () => {
     const directory = dirname(prepared());
     for (let count = 0; count < 40; count += 1) {
       await leaveDead(join(directory, `${newId()}.sock`));
@@ -208,7 +208,7 @@ describe('sweeping', () => {
     expect(left).toEqual([24, 8, 0]);
   });
 
-  test('a passing name only when it is old', async () => {
+  test('removes a temporary name only when it is old', async () => {
     const directory = dirname(prepared());
     await leaveDead(join(directory, `${newId()}.tmp`));
     const now = Date.now();
@@ -218,7 +218,7 @@ describe('sweeping', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test('no directory is no trouble', async () => {
+  test('ignores a missing directory', async () => {
     await sweepSockets({ directory: join(place(), 'none'), now: 0, from: 0 });
   });
 });

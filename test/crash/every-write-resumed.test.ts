@@ -26,9 +26,9 @@ async function wrongAfter(run: RecordedTree, steps: number): Promise<readonly st
 
 it.each([
   ['as usual', {}],
-  ['one task at work at a time, nobody waited for', { maxParallel: 1, foregroundMs: 2 }],
+  ['one task at work at a time, and nothing awaited', { maxParallel: 1, foregroundMs: 2 }],
 ])(
-  'a tree that dies after any step, and again, is gone on with as if nothing had been: %s',
+  'a tree that dies after any step, and again, is continued as if nothing had happened: %s',
   { timeout: 300_000 },
   async (_, settings) => {
     const run = await recordTree(settings);

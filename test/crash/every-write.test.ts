@@ -41,7 +41,7 @@ it('the scenario runs to its end on three levels', async () => {
 });
 
 it(
-  'a process that dies after any step, or within any write, has lost nothing acknowledged',
+  'a process that dies after any step, or within any write, loses nothing that was acknowledged',
   LONG,
   async () => {
     const run = await recordRun(THREE_LEVELS);
@@ -63,7 +63,7 @@ it(
   },
 );
 
-it('after any of them every task is listed and can be taken over', async () => {
+it('after any such death every task is listed and can be taken over', async () => {
   const run = await recordRun(IN_A_LINE);
   const wrong: unknown[] = [];
   for (let steps = firstLog(run); steps < run.steps.length; steps += 1) {
@@ -83,7 +83,7 @@ it('after any of them every task is listed and can be taken over', async () => {
   expect(wrong).toEqual([]);
 });
 
-it('the check notices each single write to a log that is taken out', async () => {
+it('the check notices each single write to a log that is left out', async () => {
   const run = await recordRun(IN_A_LINE);
   const unnoticed = run.steps.flatMap((step, index) => {
     if (!isLogWrite(step)) return [];

@@ -107,7 +107,7 @@ describe.each([
   { name: 'for one write', lasts: 1 },
   { name: 'for good', lasts: Number.POSITIVE_INFINITY },
 ])('a disk that is full $name', ({ lasts }) => {
-  it('ends the run with a clear error or lets it go on, at any write', LONG, async () => {
+  it('ends the run with a clear error or lets it continue, at any write', LONG, async () => {
     const { files } = await runOn({ from: Number.POSITIVE_INFINITY, lasts: 0 });
     expect(files.writes).toBeGreaterThan(80);
     const wrong: unknown[] = [];

@@ -4,7 +4,7 @@ import { recordRun } from './recorded-run.ts';
 import { losingSync } from './sabotage.ts';
 import { IN_A_LINE, THREE_LEVELS } from './scenario.ts';
 
-it('what was promised survives a loss of power', async () => {
+it('everything that was promised survives a loss of power', async () => {
   const run = await recordRun(THREE_LEVELS);
   const promises = promisesOf(run);
   expect(new Set(promises.map(({ event }) => event.type))).toEqual(

@@ -29,7 +29,7 @@ function readOnlyPlace(sandbox: Sandbox): string {
   return path;
 }
 
-it('a data directory that is read-only is one clear line', async () => {
+it('a read-only data directory gives one clear line', async () => {
   const sandbox = sandboxOf({});
   const place = readOnlyPlace(sandbox);
   const { code, stdout, stderr } = await runMuster(sandbox, ['-p', 'hello', '--data-dir', place]);
@@ -40,7 +40,7 @@ it('a data directory that is read-only is one clear line', async () => {
   expect(stderr).not.toMatch(/^\s+at /m);
 });
 
-it('a data directory below a file is one clear line', async () => {
+it('a data directory below a file gives one clear line', async () => {
   const sandbox = sandboxOf({});
   writeFileSync(sandbox.data, 'a file');
   const { code, stderr } = await runMuster(sandbox, ['-p', 'hello']);
@@ -69,7 +69,7 @@ async function runWithSmallFiles(
 }
 
 it.each([1, 8, 12, 40])(
-  'a run whose logs find no room after %i kB ends with a clear error, and its logs are whole',
+  'a run whose logs find no space after %i kB ends with a clear error, and its logs are complete',
   async (kilobytes) => {
     const sandbox = sandboxOf(WORKSPACE);
     const model = await startFakeModel({ script: rulesOf(THREE_LEVELS) });

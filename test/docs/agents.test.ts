@@ -36,7 +36,7 @@ function steady(text: string): string {
 }
 
 describe('docs/agents.md', () => {
-  it('shows what the commands really print', async () => {
+  it('shows the real output of the commands', async () => {
     const { run, place } = makeWorld(FILES);
     const shown = [...page.matchAll(/```console\n\$ muster agents (.*)\n([\s\S]*?)```/g)];
     expect(shown.length).toBeGreaterThan(4);
@@ -46,13 +46,13 @@ describe('docs/agents.md', () => {
     }
   });
 
-  it('names the places of every product that files are read of', () => {
+  it('names the locations of the files of every product', () => {
     const places = AGENT_VENDORS.flatMap(({ agents }) => agents.locations.project);
     const owners = places.map((place) => place.split('/').slice(0, 2).join('/'));
     expect(owners.filter((place) => !page.includes(`\`${place}`))).toEqual([]);
   });
 
-  it('has an example for each field, which loads without a word', async () => {
+  it('has an example for each field, which loads without a warning', async () => {
     const rows = [...page.matchAll(/^\| `([a-z-]+: .*?)` \|/gm)].map(([, example = '']) => example);
     expect(rows.length).toBeGreaterThan(18);
     for (const example of rows) {

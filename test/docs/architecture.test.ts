@@ -30,7 +30,7 @@ test('every path in docs/architecture.md exists', () => {
   expect(paths.length).toBeGreaterThan(60);
 });
 
-test('docs/architecture.md describes every module and every room of the engine', () => {
+test('docs/architecture.md describes every module and every part of the engine', () => {
   expect(namesInTable('Modules').toSorted()).toEqual(directories('src'));
   expect(namesInTable('Rooms of the engine').toSorted()).toEqual(directories('src/engine'));
 });

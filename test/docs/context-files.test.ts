@@ -17,7 +17,7 @@ function steady(text: string): string {
 }
 
 describe('docs/context-files.md', () => {
-  it('shows what explain really prints', async () => {
+  it('shows the real output of explain', async () => {
     const { run, place } = makeWorld(
       {
         'AGENTS.md': 'Style: @docs/style.md\n',
@@ -32,7 +32,7 @@ describe('docs/context-files.md', () => {
     expect(steady(out.replaceAll(place.cwd, '/home/you/shop'))).toBe(steady(shown));
   });
 
-  it('names every place', () => {
+  it('names every location', () => {
     const places = contextLocations(createSearchContext('/repo', { HOME: '/home' })).flatMap(
       ({ paths }) => paths,
     );

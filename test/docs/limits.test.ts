@@ -23,7 +23,7 @@ describe('docs/limits.md', () => {
     }
   });
 
-  it('names each flag that sets a limit, in the row of what it sets', () => {
+  it('names each flag that sets a limit, in the row of that limit', () => {
     for (const name of FLAG_NAMES) {
       const { group, configKey } = flagSpec(name);
       if (group !== 'Limits') continue;
@@ -38,7 +38,7 @@ describe('docs/limits.md', () => {
     for (const field of OWN_LIMITS) expect(page).toContain(`\`${field}\` in an agent's file`);
   });
 
-  it('names no key that there is not', () => {
+  it('names no key that does not exist', () => {
     const sections = [...new Set(ALL_KEYS.map(({ section }) => section))].join('|');
     const named = page.matchAll(new RegExp(`^\\| \`((?:${sections})\\.[a-z_]+)\``, 'gm'));
     const keys = new Set(ALL_KEYS.map(({ key }) => key));

@@ -25,7 +25,7 @@ function lasting(line: string): string {
     .replaceAll(/\d[\d,.]*/g, 'N');
 }
 
-it('the first sample of the README is what its command prints', async () => {
+it('the first sample of the README is the real output of its command', async () => {
   const { prompt, lines } = firstSample();
   using sandbox = new Sandbox();
   // On no terminal the lines of subagents are printed only so, and more with them.

@@ -16,7 +16,7 @@ test('docs/search.md has transcripts', () => {
   expect(transcripts.length).toBeGreaterThanOrEqual(8);
 });
 
-test.each(transcripts)('docs/search.md tells what %s %s gives', async (tool, json, result) => {
+test.each(transcripts)('docs/search.md shows the result of %s %s', async (tool, json, result) => {
   const at = repositoryWithIgnored();
   at.write('long.txt', `${'lorem ipsum '.repeat(80)}NEEDLE${' dolor sit'.repeat(90)} NEEDLE\n`);
   const input: unknown = JSON.parse(json);

@@ -21,13 +21,13 @@ function blockAfter(text: string): string {
 }
 
 describe('docs/skills.md', () => {
-  it('shows what the text of its example becomes', async () => {
+  it('shows the text that its example becomes', async () => {
     const skill = await readOne(blockAfter('# Skills'), PATH);
     expect(skill.problems).toEqual([]);
     expect(`${skillText(skill, '2.1')}\n`).toBe(blockAfter('The first of these calls'));
   });
 
-  it('names every place, in its order', () => {
+  it('names every location, in order', () => {
     const places = searchPaths(SKILLS, createSearchContext('/work', { HOME }));
     const named = (scope: string): string =>
       places
@@ -39,7 +39,7 @@ describe('docs/skills.md', () => {
     expect(page).toContain(`at most ${MAX_SKILL_LIST_BYTES.toLocaleString('en')} bytes`);
   });
 
-  it('shows what its commands print', async () => {
+  it('shows the output of its commands', async () => {
     await using world = await openWorld({
       script: callsInTurn(
         [{ name: 'Skill', input: { skill: 'release-notes', args: '2.1' } }],

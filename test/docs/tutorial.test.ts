@@ -14,7 +14,7 @@ function steady(text: string): string {
     .trim();
 }
 
-it('the tutorial shows what its commands print', async () => {
+it('the tutorial shows the output of its commands', async () => {
   const source = /cat > (\S+) <<'END'\n([\s\S]*?)END\n/.exec(page);
   using sandbox = new Sandbox({ [source?.[1] ?? '']: source?.[2] ?? '' });
   const transcripts = [...page.matchAll(/```console\n\$ muster ([^\n]*)\n([\s\S]*?)```/g)];

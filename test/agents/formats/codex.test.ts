@@ -194,7 +194,7 @@ describe('config.toml', () => {
       'roles/broken.toml',
       'Its `config_file` /home/.codex/roles/broken.toml cannot be used: It is not valid TOML at line 1: invalid value. Correct it.',
     ],
-  ])('%s cannot be had: the agent cannot be started', async (file, unusable) => {
+  ])('%s cannot be used, so the agent cannot be started', async (file, unusable) => {
     const { items } = await readConfig(
       '[agents.tracer]',
       'description = "x"',

@@ -22,7 +22,7 @@ test.each([
     'name = "a"\ndeveloper_instructions = "x"\nproject_doc_max_bytes = 9\n',
     undefined,
   ],
-])('%s says whether context files are told: %#', async (vendor, format, text, told) => {
+])('%s determines whether the agent gets context files: %#', async (vendor, format, text, told) => {
   const path = vendor === 'codex' ? '/agents/a.toml' : '/agents/a.md';
   const { items } = await format.read({ path, scope: 'user', text });
   expect(items.map(({ contextFiles }) => contextFiles)).toEqual([told]);

@@ -74,7 +74,7 @@ describe('tools', () => {
     ],
     ['sets by their old names', 'tools: [execute, web]', ['Bash', 'WebFetch', 'WebSearch'], []],
     [
-      'names of an extension and of nobody',
+      'names of an extension and unknown names',
       'tools: [read, acme.some-tool/open, problems, problems]',
       ['Read'],
       ['unknown-tool', 'unknown-tool'],

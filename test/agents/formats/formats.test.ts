@@ -145,7 +145,7 @@ describe('tools', () => {
   test.each([
     ['absent', [], all, []],
     ['star', ['tools: "*"'], all, []],
-    ['star that is no YAML', ['tools: *'], all, ['invalid-yaml']],
+    ['a star that is not valid YAML', ['tools: *'], all, ['invalid-yaml']],
     ['star in a list', ['tools: ["*"]'], all, []],
     ['star and more', ['tools: "*, Task"'], all, ['tools-beside-star']],
     ['flat', ['tools: Read, Grep'], allow('Read', 'Grep'), []],
@@ -167,15 +167,20 @@ describe('tools', () => {
     ['unknown only', ['tools: Fly'], none, ['unknown-tool', 'no-known-tools']],
     ['pattern', ['tools: Read, "Bash(git log:*, x)"'], allow('Read', 'Bash'), []],
     [
-      'pattern that no rule can say',
+      'a pattern that no rule can express',
       ['tools: Read, TodoWrite(x)'],
       allow('Read'),
       ['tool-pattern'],
     ],
     ['pattern for a server', ['tools: Read, mcp__a__b(x)'], allow('Read'), ['tool-pattern']],
     ['empty brackets', ['tools: Read, Bash()'], allow('Read'), ['tool-pattern']],
-    ['name that means less', ['tools: Read, TodoRead'], allow('Read'), ['too-wide-alias']],
-    ['the same beside its tool', ['tools: TodoRead, TodoWrite'], allow('TodoWrite'), []],
+    [
+      'a name with a narrower meaning',
+      ['tools: Read, TodoRead'],
+      allow('Read'),
+      ['too-wide-alias'],
+    ],
+    ['such a name next to its tool', ['tools: TodoRead, TodoWrite'], allow('TodoWrite'), []],
     ['only such a name', ['tools: http_post'], none, ['too-wide-alias', 'no-known-tools']],
     ['a number', ['tools: 3'], none, ['invalid-tools']],
     ['a list of maps', ['tools: [{a: b}]'], none, ['invalid-tools']],
@@ -189,7 +194,7 @@ describe('tools', () => {
     ],
     ['nested deny alone', ['tools: {deny: [Bash]}'], { mode: 'deny', names: ['Bash'] }, []],
     [
-      'nested star less some',
+      'nested star without some tools',
       ['tools: {allow: "*", deny: [Bash]}'],
       { mode: 'deny', names: ['Bash'] },
       [],
@@ -241,7 +246,7 @@ describe('tools', () => {
       String.raw`tools: [ 'Bash(echo \(:*)', Read]`,
       { limits: [{ tool: 'Bash', rules: [String.raw`Bash(echo \(:*)`] }], unlimited: ['Read'] },
     ],
-    ['the whole tool beside it', 'tools: Bash(git diff:*), Bash', undefined],
+    ['the full tool next to it', 'tools: Bash(git diff:*), Bash', undefined],
     [
       'several in the same brackets',
       'tools: [Read, "Bash(git diff:*, git log:*)"]',
@@ -260,7 +265,7 @@ describe('tools', () => {
     ['every call', 'tools: "Bash(:*)"', undefined],
     ['every call', 'tools: Bash(*)', undefined],
     ['notebooks', 'tools: NotebookEdit', { limits: [NOTEBOOKS], unlimited: [] }],
-    ['notebooks beside the tool', 'tools: NotebookEdit, Edit', undefined],
+    ['notebooks next to the tool', 'tools: NotebookEdit, Edit', undefined],
     [
       'notebooks and a path',
       'tools: NotebookEdit, Edit(src/**)',
@@ -332,7 +337,7 @@ describe('permission modes', () => {
     ['autonomous', claude.agents],
     ['PLAN', claude.agents],
     ['PLAN', muster.agents],
-  ])('%s, which is not understood, is told and capped at default', async (word, format) => {
+  ])('%s, which is not recognized, is reported and capped at default', async (word, format) => {
     const agent = await readOne(format, agentFile(...HEAD, `permissionMode: ${word}`));
     expect([agent.permissionMode, agent.mode, codes(agent)]).toEqual([
       null,
@@ -341,7 +346,7 @@ describe('permission modes', () => {
     ]);
   });
 
-  test('broken YAML after it does not lose a narrow mode', async () => {
+  test('invalid YAML after the mode does not lose a narrow mode', async () => {
     const file = agentFile(...HEAD, 'permissionMode: plan', 'note: a: b', 'maxTurns: 3', 'x: y: z');
     const agent = await readOne(claude.agents, file);
     expect([agent.mode, agent.limits, codes(agent)]).toEqual([
@@ -351,7 +356,7 @@ describe('permission modes', () => {
     ]);
   });
 
-  test('two modes in one value are invalid, and the narrower is the most that it gets', async () => {
+  test('two modes in one value are invalid, and the agent gets at most the narrower one', async () => {
     const agent = await readOne(
       claude.agents,
       agentFile(...HEAD, 'permission-mode: dontAsk, plan'),
@@ -483,7 +488,7 @@ describe('--agents', () => {
     ['{"a": 1}', 'session:a', '`a` must be an object'],
     ['{"a": {"prompt": " "}}', 'session:a', '`prompt`'],
     ['{"__proto__": {"prompt": 1}}', 'session:__proto__', '`prompt`'],
-  ])('%s is told', (json, path, message) => {
+  ])('%s is reported', (json, path, message) => {
     expect(parseSessionAgents(json)).toEqual({
       items: [],
       problems: [

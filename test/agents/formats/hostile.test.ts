@@ -50,7 +50,7 @@ const anyText = fc
 const NAMES = ['x.md', '_x.md', 'x.agent.md', 'opencode.json', 'opencode.jsonc'];
 
 test.each(OTHER_VENDORS.map(({ agents: format }) => [format.vendor, format] as const))(
-  '%s: no text makes it throw, and what it gives can be shown',
+  '%s: no text makes it throw, and its result can be displayed',
   async (_, format) => {
     await fc.assert(
       fc.asyncProperty(anyText, fc.constantFrom(...NAMES), async (text, name) => {

@@ -278,7 +278,7 @@ describe('a prompt in a separate file', () => {
   test.each([
     ['file://none.md', beside, 'Not there.'],
     ['file://none.md', undefined, 'Only the agent file itself can be read here.'],
-  ])('%s that cannot be had: it cannot be started', async (prompt, port, reason) => {
+  ])('%s that cannot be used keeps the agent from starting', async (prompt, port, reason) => {
     const { items } = await kiro.agents.read(file(prompt, port));
     const unusable = `Its prompt is in \`none.md\`, which cannot be used: ${reason}`;
     expect(items.map((agent) => [agent.prompt, agent.unusable, codes(agent)])).toEqual([

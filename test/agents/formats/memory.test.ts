@@ -10,7 +10,7 @@ it.each([
   ['qwen', qwen.agents],
   ['pi', pi.agents],
 ])(
-  'in a file of %s, `memory` is one of three words, and anything else is told',
+  'in a file of %s, `memory` is one of three words, and any other value is reported',
   async (_, format) => {
     const read = async (value: string) => {
       const { memory, extra, problems } = await readOne(

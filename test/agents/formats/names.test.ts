@@ -49,7 +49,7 @@ function written(format: DefinitionFormat, name: string): readonly (readonly [st
 }
 
 test.each(AGENT_VENDORS.map(({ agents: format }) => [format.vendor, format] as const))(
-  'a name that nobody could see: %s takes that of the file, and says so',
+  'an invisible name: %s uses the name of the file and reports it',
   async (_, format) => {
     for (const name of UNSEEN) {
       for (const [path, text] of written(format, name)) {

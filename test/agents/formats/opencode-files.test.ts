@@ -72,7 +72,7 @@ test.each([
   ['./prompts/none.txt', 'It cannot be read: '],
   ['./.env', 'It is a file that usually holds secrets.'],
   ['./prompts', 'Not a regular file'],
-])('%s is none', async (name, reason) => {
+])('%s cannot be used as a prompt', async (name, reason) => {
   config(`{file:${name}}`);
   const { tester } = await discover();
   expect(tester?.unusable).toContain(`Its prompt is in ${name}. ${reason}`);

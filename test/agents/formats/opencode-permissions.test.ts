@@ -23,7 +23,7 @@ test.each<[string, object, object]>([
     { tools: denied('Bash', 'Task', 'WebFetch') },
   ],
   [
-    'any one word for changes',
+    'a single word for changes',
     { permission: { patch: 'deny', edit: 'allow' } },
     { tools: denied('Edit', 'Write') },
   ],
@@ -39,7 +39,7 @@ test.each<[string, object, object]>([
     { tools: only('Read', 'Grep', 'mcp__gh__*'), rules: rule(['Grep']) },
   ],
   [
-    'what comes later',
+    'a later entry',
     { permission: { bash: 'allow', '*': 'deny', read: 'allow' } },
     { tools: only('Read') },
   ],
@@ -111,7 +111,7 @@ test.each<[string, object, object]>([
     { tools: ALL, rules: rule(['Task']), codes: ['permission-patterns'] },
   ],
   [
-    'paths, wherever the workspace begins',
+    'paths relative to the workspace, wherever it begins',
     {
       permission: {
         read: { '*.env': 'deny', 'src/*.ts': 'ask', '~/x/*': 'deny', '/etc/*': 'deny' },
@@ -123,7 +123,7 @@ test.each<[string, object, object]>([
     },
   ],
   [
-    'what no rule can say is meant of the whole tool',
+    'a pattern that no rule can express applies to the full tool',
     { permission: { grep: { 'pass*': 'deny' }, webfetch: { 'https://a.example/*': 'deny' } } },
     {
       tools: ALL,
@@ -132,7 +132,7 @@ test.each<[string, object, object]>([
     },
   ],
   [
-    'commands that are no plain words are looked for in the line',
+    'commands with special characters are searched for in the line',
     {
       permission: {
         bash: { 'echo "x"*': 'deny', 'A=1 b': 'deny', 'a * b *': 'deny', '?s:*': 'deny' },
@@ -168,7 +168,7 @@ test.each<[string, object, object]>([
   });
 });
 
-test("a file's permissions for all of its agents hold for each, but for what that one says", async () => {
+test('the permissions of a file for all agents apply to each agent unless the agent sets its own', async () => {
   const text = JSON.stringify({
     permission: { bash: 'deny', edit: 'ask' },
     agent: {

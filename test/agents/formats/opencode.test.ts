@@ -82,15 +82,18 @@ describe('a markdown file', () => {
     ]);
   });
 
-  test.each(['disable', 'disabled'])('that is switched off by %s is none', async (field) => {
-    const { items, problems } = await read(opencode.agents, agentFile(`${field}: true`), PATH);
-    expect([items, problems]).toEqual([
-      [],
-      [{ code: 'disabled', message: '`tester` is disabled (`disable: true`).', path: PATH }],
-    ]);
-  });
+  test.each(['disable', 'disabled'])(
+    'that is switched off by %s is not an agent',
+    async (field) => {
+      const { items, problems } = await read(opencode.agents, agentFile(`${field}: true`), PATH);
+      expect([items, problems]).toEqual([
+        [],
+        [{ code: 'disabled', message: '`tester` is disabled (`disable: true`).', path: PATH }],
+      ]);
+    },
+  );
 
-  test("under the name of one of opencode's own keeps what that one may not do", async () => {
+  test('with the name of a built-in opencode agent keeps the restrictions of that agent', async () => {
     const plan = await one(
       agentFile('description: Plans.', 'permission: {bash: ask}'),
       '/p/agents/plan.md',
@@ -177,12 +180,12 @@ describe('opencode.json', () => {
     [`{"agent": ${'['.repeat(100)}`, 'invalid-json'],
     [`{"agent": [${'1,'.repeat(60_000)}1]}`, 'invalid-json'],
     ['', 'invalid-json'],
-  ])('%.40s gives none (%s)', async (content, code) => {
+  ])('%.40s gives no agent (%s)', async (content, code) => {
     const { items, problems } = await read(opencode.agents, content, path);
     expect([items, problems.map((problem) => problem.code)]).toEqual([[], [code]]);
   });
 
-  test('a prompt in another file cannot be read where no trust is given', async () => {
+  test('a prompt in another file cannot be read without trust', async () => {
     const prompt = 'Do: {file:./prompts/x.txt}';
     const config = text({ agent: { tester: { description: 'Tests.', prompt } } });
     expect(await one(config, path)).toEqual({

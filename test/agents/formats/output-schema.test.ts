@@ -30,7 +30,7 @@ it.each([
 });
 
 it.each(['output-schema: total', 'output-schema: [total]', 'output-schema: 5'])(
-  '%s is told and has no effect',
+  '%s is reported and has no effect',
   async (field) => {
     const { outputSchema, problems } = await withField(field);
     expect([outputSchema, problems.map(({ code, line }) => [code, line])]).toEqual([

@@ -63,13 +63,21 @@ test('fields without effect are kept and reported', async () => {
 });
 
 test.each<[string, string[], object]>([
-  ['a level behind the model', ['model: some/model:low'], { model: 'some/model', effort: 'low' }],
-  ['a colon that is none', ['model: some-model:free'], { model: 'some-model:free' }],
+  [
+    'a thinking level after the model',
+    ['model: some/model:low'],
+    { model: 'some/model', effort: 'low' },
+  ],
+  [
+    'a colon that does not begin a thinking level',
+    ['model: some-model:free'],
+    { model: 'some-model:free' },
+  ],
   ['no thinking', ['thinking: false'], { effort: 'none' }],
   ['older words', ['alias: old', 'skill: one'], { aliases: ['old'], skills: ['one'] }],
   ['no delegation', ['maxSubagentDepth: 0'], { disallowedTools: ['Task'] }],
   ['a runner of its own', ['runner: {type: pi}'], { extra: { runner: { type: 'pi' } } }],
-  ['an object as budget of turns', ['turnBudget:', '  maxTurns: 3'], { limits: { maxTurns: 3 } }],
+  ['an object as a budget of turns', ['turnBudget:', '  maxTurns: 3'], { limits: { maxTurns: 3 } }],
   [
     'another program',
     ['runner: {type: external-cli, command: x}'],

@@ -110,7 +110,7 @@ describe('lintAgent', () => {
   });
 
   it.each<[string, readonly string[], boolean]>([
-    ['only reads, and has all', ['description: Only reads code for questions'], true],
+    ['only reads and has all tools', ['description: Only reads code for questions'], true],
     [
       'only reads, in plan mode',
       ['description: Only reads code for questions', 'mode: plan'],
@@ -130,11 +130,11 @@ describe('lintAgent', () => {
       false,
     ],
     [
-      'reads alone in an example',
+      'only reads, but just in an example',
       ['description: Implements plans <example>without changing it</example>', 'tools: Write'],
       false,
     ],
-    ['is not changed itself', ['description: Tests what is not changed', 'tools: Write'], false],
+    ['does not change itself', ['description: Tests what is not changed', 'tools: Write'], false],
     ['writes', ['description: Implements what a plan says', 'tools: Read, Write'], false],
   ])('too wide tools: %s', async (_, lines, expected) => {
     const front = ['name: a', ...lines].map((line) => line.replace(/^mode:/, 'permissionMode:'));

@@ -66,7 +66,7 @@ describe('templates', () => {
     ]);
   });
 
-  it('are loaded with the built-in ones only if there are others, where the caller asks for that', async () => {
+  it('are loaded together with the built-in templates only if there are others and the caller asks for that', async () => {
     const offered = async (): Promise<readonly string[]> => {
       const found = await discoverDefinitions(TEMPLATES, { ...options(), builtins: 'with-others' });
       return found.items.map(({ name }) => name);

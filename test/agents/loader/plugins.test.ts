@@ -100,7 +100,7 @@ test('the paths of the manifest are searched, but only inside the plugin', async
 });
 
 test.each(['{', '[]', '{"plugins": []}', '{"plugins": {"a": 1, "b@c": [{"installPath": 7}]}}'])(
-  'a record that holds no plugins: %s',
+  'a record that contains no plugins: %s',
   async (text) => {
     tree.write('home/.claude/plugins/installed_plugins.json', text);
     expect(await found()).toEqual([]);

@@ -40,11 +40,14 @@ test.each([
   ['home/.config/opencode/agents', 'opencode'],
   ['home/.config/muster/agents', 'muster'],
   ['pi/opencode', 'claude'],
-])('a file of %s is of the same vendor when that is what is looked at', async (place, vendor) => {
-  tree.write(`${place}/a.md`, file('a'));
-  const { items: agents } = await scanSubtree(AGENTS, tree.path(place));
-  expect(agents.map(({ origin }) => origin.vendor)).toEqual([vendor]);
-});
+])(
+  'a file of %s is detected as the same vendor when its directory is scanned',
+  async (place, vendor) => {
+    tree.write(`${place}/a.md`, file('a'));
+    const { items: agents } = await scanSubtree(AGENTS, tree.path(place));
+    expect(agents.map(({ origin }) => origin.vendor)).toEqual([vendor]);
+  },
+);
 
 test("a file with one of Muster's own fields is Muster's, wherever it lies", async () => {
   tree.write('a.md', agentFile('name: a', 'description: Does.', 'deny-rules: [Bash]'));

@@ -354,7 +354,7 @@ describe('hostile files', () => {
   });
 
   test.each([
-    ['a value that holds itself', 'name: a\nx: &x [*x, *x]'],
+    ['a value that refers to itself', 'name: a\nx: &x [*x, *x]'],
     ['deep nesting', `name: a\nx: ${'['.repeat(50_000)}`],
     ['deep closed nesting', `name: a\nx: ${'['.repeat(200)}${']'.repeat(200)}`],
     ['a key that is a list', 'name: a\n? [x, y]\n: z'],

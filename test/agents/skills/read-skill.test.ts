@@ -78,7 +78,7 @@ describe('problems are reported, and the skill loads', () => {
   });
 });
 
-it('values that may have been meant as limits are limits', async () => {
+it('values that may have been meant as limits are treated as limits', async () => {
   const doubtful = await readOne(skillFile('description: d', 'disable-model-invocation: perhaps'));
   const tools = await readOne(skillFile('description: d', 'allowed-tools: 7'));
   expect([doubtful.modelInvocable, tools.allowedTools]).toEqual([false, []]);

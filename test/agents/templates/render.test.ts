@@ -33,7 +33,7 @@ describe('a template', () => {
     ['{{item.}} {{item}}', ['{{item.}}']],
     ['{{}} {{ITEM}} {{index.x}}', ['{{}}', '{{ITEM}}', '{{index.x}}']],
     ['{{item}} \\{{other}}', []],
-  ])('%j holds what means nothing: %j', (body, unknown) => {
+  ])('%j contains placeholders without a meaning: %j', (body, unknown) => {
     expect(parseBody(body).unknown).toEqual(unknown);
   });
 

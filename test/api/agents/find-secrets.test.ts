@@ -11,8 +11,8 @@ it.each<[string, string, JsonValue, readonly string[]]>([
   ['nothing', 'a\nb\n', {}, []],
   ['a key by its form', `a\nkey: ${KEY}\nb`, {}, ['2 a key']],
   ['several', `${KEY}\nb\n${KEY}`, {}, ['1 a key', '3 a key']],
-  ['one of the environment', 'a\n\nof the environment', {}, ['3 a key']],
-  ['the mark itself', `a\n${REDACTED}\n${KEY}\n`, {}, ['3 a key']],
+  ['a key from the environment', 'a\n\nof the environment', {}, ['3 a key']],
+  ['the redaction mark itself', `a\n${REDACTED}\n${KEY}\n`, {}, ['3 a key']],
   [
     'a private key',
     `a\n-----BEGIN RSA PRIVATE KEY-----\n${'QUJD\n'.repeat(9)}-----END RSA PRIVATE KEY-----\n`,
@@ -20,7 +20,7 @@ it.each<[string, string, JsonValue, readonly string[]]>([
     ['2 a key'],
   ],
   [
-    'values of fields that are named so',
+    'values of fields with secret names',
     'a:\n  API_TOKEN: 1234-5678-9\n  list: [x]\n  PASSWORD: hunter2-hunter2',
     { a: { API_TOKEN: '1234-5678-9', list: ['x'], PASSWORD: 'hunter2-hunter2' } },
     ['2 the value of `API_TOKEN`', '4 the value of `PASSWORD`'],
@@ -32,7 +32,7 @@ it.each<[string, string, JsonValue, readonly string[]]>([
     ['2 the value of `Authorization`'],
   ],
   [
-    'what stands for one',
+    'a placeholder for a secret',
     'any',
     {
       Authorization: 'Bearer ${TOKEN}',

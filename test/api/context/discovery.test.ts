@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeTree, told } from './support.ts';
 
-describe('where files are found', () => {
-  test('the user’s own, then from the root of the repository down, the nearest last', () => {
+describe('the locations of context files', () => {
+  test('the user’s own file comes first, then those from the repository root down, the nearest last', () => {
     const tree = makeTree({
       'home/.claude/CLAUDE.md': 'mine at Claude',
       'home/.config/muster/AGENTS.md': 'mine at Muster',
@@ -24,7 +24,7 @@ describe('where files are found', () => {
     expect(tree.notices).toEqual([]);
   });
 
-  test('every name that a product documents, in any directory', () => {
+  test('every documented file name of a product is found in any directory', () => {
     const names = [
       'AGENTS.md',
       '.github/copilot-instructions.md',
@@ -55,7 +55,7 @@ describe('where files are found', () => {
     ]);
   });
 
-  test('an override stands in the place of the file beside it', () => {
+  test('an override replaces the file next to it', () => {
     const tree = makeTree({
       'repo/AGENTS.md': 'as it is',
       'repo/AGENTS.override.md': 'for now',
@@ -68,7 +68,7 @@ describe('where files are found', () => {
     ]);
   });
 
-  test('where a variable says that a product keeps its own', () => {
+  test('a variable can set the directory of a product', () => {
     const tree = makeTree({ 'elsewhere/CLAUDE.md': 'moved', 'home/.claude/CLAUDE.md': 'left' });
     const environment = { HOME: tree.home, CLAUDE_CONFIG_DIR: join(tree.top, 'elsewhere') };
     expect(told(tree.look('', { environment }))).toEqual([
@@ -76,18 +76,18 @@ describe('where files are found', () => {
     ]);
   });
 
-  test('outside of a repository the directory alone', () => {
+  test('outside a repository only the current directory is searched', () => {
     const tree = makeTree({ 'repo/AGENTS.md': 'above', 'repo/sub/AGENTS.md': 'here' });
     rmSync(join(tree.repo, '.git'), { recursive: true });
     expect(told(tree.look('sub'))).toEqual(['AGENTS.md: here']);
   });
 
-  test('nothing where there is nothing, or nothing is said', () => {
+  test('missing and empty files give no context and no notice', () => {
     const tree = makeTree({ 'repo/AGENTS.md': ' \n\n' });
     expect([tree.look(), tree.notices]).toEqual([null, []]);
   });
 
-  test('another directory than that of the session, without its git', () => {
+  test('a directory other than that of the session is read without git information', () => {
     const tree = makeTree({ 'repo/AGENTS.md': 'root', 'repo/sub/AGENTS.md': 'sub' });
     const live = tree.open('sub', { git: 'Branch: main' });
     expect(live.of(join(tree.repo, 'sub'))?.git).toBe('Branch: main');
@@ -95,42 +95,48 @@ describe('where files are found', () => {
   });
 });
 
-describe('nothing twice', () => {
+describe('files with the same content appear once', () => {
   const SAME = 'Use tabs.';
 
   test.each([
     ['a copy', { 'repo/AGENTS.md': SAME, 'repo/CLAUDE.md': `\r\n${SAME}\r\n\r\n` }],
-    ['an import alone', { 'repo/AGENTS.md': SAME, 'repo/CLAUDE.md': '@AGENTS.md\n' }],
-    ['an import of both', { 'repo/AGENTS.md': SAME, 'repo/GEMINI.md': '@./AGENTS.md @CLAUDE.md' }],
+    [
+      'a file that only imports another',
+      { 'repo/AGENTS.md': SAME, 'repo/CLAUDE.md': '@AGENTS.md\n' },
+    ],
+    [
+      'a file that imports both',
+      { 'repo/AGENTS.md': SAME, 'repo/GEMINI.md': '@./AGENTS.md @CLAUDE.md' },
+    ],
   ])('%s', (_, files) => {
     expect(told(makeTree(files).look())).toEqual([`AGENTS.md: ${SAME}`]);
   });
 
-  test('a link', () => {
+  test('a link to another file appears once', () => {
     const tree = makeTree({ 'repo/AGENTS.md': SAME });
     symlinkSync('AGENTS.md', join(tree.repo, 'CLAUDE.md'));
     expect(told(tree.look())).toEqual([`AGENTS.md: ${SAME}`]);
   });
 
-  test('a link the other way', () => {
+  test('a link in the other direction appears once', () => {
     const tree = makeTree({ 'repo/CLAUDE.md': SAME });
     symlinkSync('CLAUDE.md', join(tree.repo, 'AGENTS.md'));
     expect(told(tree.look())).toEqual([`AGENTS.md: ${SAME}`]);
   });
 
-  test('a copy below: the nearest one counts', () => {
+  test('for a copy in a lower directory the nearest one counts', () => {
     const tree = makeTree({ 'repo/AGENTS.md': SAME, 'repo/sub/AGENTS.md': SAME });
     expect(told(tree.look('sub'))).toEqual([`AGENTS.md: ${SAME}`]);
   });
 
-  test('a home that is the repository', () => {
+  test('a home directory can be the repository itself', () => {
     const tree = makeTree({ 'home/.claude/CLAUDE.md': SAME });
     mkdirSync(join(tree.home, '.git'));
     const live = tree.open();
     expect(told(live.of(tree.home))).toEqual([`.claude/CLAUDE.md: ${SAME}`]);
   });
 
-  test('what an import adds is told beside it, once', () => {
+  test('text that an import adds appears next to the importing file, once', () => {
     const tree = makeTree({
       'repo/AGENTS.md': 'All.',
       'repo/CLAUDE.md': '@AGENTS.md\nAnd @docs/more.md.',
@@ -151,7 +157,7 @@ describe('nothing twice', () => {
 });
 
 describe('imports', () => {
-  test('five deep, and no deeper', () => {
+  test('are followed five levels deep and no deeper', () => {
     const chain = [1, 2, 3, 4, 5, 6].map(
       (n) => [`repo/${n}.md`, `${n}, then @${n + 1}.md`] as const,
     );
@@ -169,7 +175,7 @@ describe('imports', () => {
     ]);
   });
 
-  test('a copy elsewhere says nothing again, but names other files', () => {
+  test('a copy in another directory is not repeated, but its imports are followed from there', () => {
     const tree = makeTree({
       'repo/CLAUDE.md': 'Read @style.md',
       'repo/style.md': 'tabs',
@@ -184,7 +190,7 @@ describe('imports', () => {
     expect(tree.notices).toEqual([]);
   });
 
-  test('a file that a long and a short way lead to brings in what it imports', () => {
+  test('a file reached by a long and a short path still brings in its own imports', () => {
     const tree = makeTree({
       'repo/AGENTS.md': 'main @1.md @5.md',
       'repo/1.md': 'one @2.md',
@@ -198,7 +204,7 @@ describe('imports', () => {
     expect(tree.notices).toEqual([]);
   });
 
-  test('what stands there already is not missed further down', () => {
+  test('files that are already included are not reported as missing further down', () => {
     const names = Array.from({ length: 12 }, (_, n) => `${n}.md`);
     const all = names.map((name) => `@${name}`).join(' ');
     const tree = makeTree({
@@ -209,12 +215,12 @@ describe('imports', () => {
     expect(tree.notices).toEqual([]);
   });
 
-  test('in a circle', () => {
+  test('in a circle end', () => {
     const tree = makeTree({ 'repo/AGENTS.md': 'a @b.md', 'repo/b.md': 'b @AGENTS.md @b.md' });
     expect(told(tree.look())).toEqual(['AGENTS.md: a @b.md', 'b.md: b @AGENTS.md @b.md']);
   });
 
-  test('the user’s own may import from the home directory, a project may not', () => {
+  test('the user’s own file may import from the home directory, a project file may not', () => {
     const tree = makeTree({
       'home/.claude/CLAUDE.md': 'Mine: @~/notes.md',
       'home/notes.md': 'Notes.',
@@ -230,7 +236,7 @@ describe('imports', () => {
     ]);
   });
 
-  test('words with an @, directories and what is not there are no imports', () => {
+  test('words with an @, directories and missing files are not imports', () => {
     const tree = makeTree({
       'repo/AGENTS.md': 'Ask @alice of @docs or @/components/Button about @types/node.',
       'repo/docs/x.md': 'x',
@@ -238,7 +244,7 @@ describe('imports', () => {
     expect([told(tree.look()).length, tree.notices]).toEqual([1, []]);
   });
 
-  test('no more than 64 files, the nearest first', () => {
+  test('at most 64 files are imported, the nearest first', () => {
     const many = Array.from({ length: 60 }, (_, n) => n);
     const tree = makeTree({
       'repo/AGENTS.md': many.map((n) => `@a${n}.md`).join('\n'),
@@ -257,8 +263,8 @@ describe('imports', () => {
   });
 });
 
-describe('files that change', () => {
-  test('are read again, and told of, when somebody is about to begin', async () => {
+describe('changed files', () => {
+  test('are read again and reported to a task that is about to start', async () => {
     const tree = makeTree({ 'repo/AGENTS.md': 'before' });
     let at = 0;
     const live = tree.open('', { clock: { now: () => 0, monotonic: () => at } });

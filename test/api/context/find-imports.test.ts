@@ -31,16 +31,16 @@ test.each([
   ['- @a.md', false],
   ['', false],
   ['`@a.md`', false],
-])('whether %j only imports: %s', (text, isAll) => {
+])('whether %j contains nothing but imports: %s', (text, isAll) => {
   expect(findImports(text).isAll).toBe(isAll);
 });
 
-test('no more than a file may have', () => {
+test('a file has at most the maximum number of imports', () => {
   const text = Array.from({ length: 200 }, (_, n) => `@${n}.md`).join(' ');
   expect(findImports(text).paths).toHaveLength(MAX_IMPORTS);
 });
 
-test('any text, in a time that grows as it does', () => {
+test('any text is searched in a time proportional to its length', () => {
   const piece = fc.constantFrom('`', '``', '```', '~~~', '\n', ' ', '@', 'a', '\\', '- ', '> ');
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {

@@ -12,7 +12,7 @@ const shape = (files: readonly UncutFile[], maxBytes: number) => {
   return { shown, leftOut: fitted.leftOut };
 };
 
-test('all of it where there is room', () => {
+test('files that fit are included in full', () => {
   expect(shape([file('a', 0, 2), file('b', 1, 3)], 500)).toEqual({
     shown: [
       ['a', 2, false],
@@ -22,7 +22,7 @@ test('all of it where there is room', () => {
   });
 });
 
-test('the outer one is cut first, behind a whole line', () => {
+test('the outer file is cut first, at the end of a line', () => {
   expect(shape([file('outer', 0, 10), file('inner', 1, 5)], 1_000)).toEqual({
     shown: [
       ['outer', 5, true],
@@ -32,7 +32,7 @@ test('the outer one is cut first, behind a whole line', () => {
   });
 });
 
-test('what a project brings leaves room for the user’s own, and what is not needed goes to the project', () => {
+test('project files leave room for the user’s own file and get the room that it does not need', () => {
   const own: UncutFile = { ...file('own', 0, 100), scope: 'user' };
   expect(shape([own, file('project', 1, 400)], 32 * 1024)).toEqual({
     shown: [
@@ -51,7 +51,7 @@ test('what a project brings leaves room for the user’s own, and what is not ne
   });
 });
 
-test('in one directory a file goes before what it imports', () => {
+test('in one directory a file comes before its imports', () => {
   expect(
     shape([file('outer', 0, 1), file('importer', 1, 5), file('import', 1, 90)], 1_000),
   ).toEqual({
@@ -63,13 +63,13 @@ test('in one directory a file goes before what it imports', () => {
   });
 });
 
-test('one line that is longer than all room', () => {
+test('a single line that is longer than the limit is cut', () => {
   const { text, ...rest } = file('long', 0, 1);
   const long = { ...rest, text: text.repeat(50) };
   expect(shape([long], 1_000)).toEqual({ shown: [], leftOut: ['long'] });
 });
 
-test('never more than the limit, whole lines, the order kept, nothing lost', () => {
+test('the limit is never exceeded, lines stay complete, the order is kept, and nothing is lost', () => {
   const one = fc.record({
     name: fc.string({ maxLength: 3 }),
     level: fc.integer({ min: 0, max: 3 }),

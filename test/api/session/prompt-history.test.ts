@@ -36,7 +36,7 @@ function fileOf(): string {
   return join(place, readdirSync(place)[0] ?? '');
 }
 
-it('is there in the next session of that directory alone, without secrets, for its user', () => {
+it('is available in the next session of the same directory, without secrets, for its user only', () => {
   const history = open();
   expect(history.entries()).toEqual([]);
   history.add('one\ntwo');
@@ -47,7 +47,7 @@ it('is there in the next session of that directory alone, without secrets, for i
   expect(problems).toEqual([]);
 });
 
-it('keeps the newest, and a file that does not grow', () => {
+it('keeps the newest entries in a file of limited size', () => {
   const history = open();
   for (let at = 0; at < 1_200; at += 1) history.add(`entry ${at}`);
   history.add('x'.repeat(20_000));
@@ -57,13 +57,13 @@ it('keeps the newest, and a file that does not grow', () => {
   expect(readFileSync(fileOf(), 'utf8').split('\n')).toHaveLength(501);
 });
 
-it('passes over lines that are none', () => {
+it('skips invalid lines', () => {
   open().add('one');
   appendFileSync(fileOf(), '{"no": "entry"}\n17\n""\n"cut of');
   expect(open().entries()).toEqual(['one']);
 });
 
-it('follows no link, and tells what is wrong', () => {
+it('follows no link, and reports what is wrong', () => {
   open().add('one');
   const file = fileOf();
   const other = join(directory, 'other');

@@ -19,7 +19,7 @@ async function muster() {
   return { cwd, enclose, made };
 }
 
-it('brings a file along once, however often it is named', async () => {
+it('attaches a file once, however often it is named', async () => {
   const { cwd, enclose } = await muster();
   writeFileSync(join(cwd, 'a.txt'), 'hello');
   const { enclosures, problems } = await enclose('compare @a.txt, @"a.txt" and (@a.txt).');
@@ -27,7 +27,7 @@ it('brings a file along once, however often it is named', async () => {
   expect(problems).toEqual([]);
 });
 
-it('leaves behind what a person would have to allow, and says why to that person', async () => {
+it('leaves out files that a person would have to allow, and tells that person why', async () => {
   const { cwd, enclose } = await muster();
   const secret = join(cwd, '.env');
   writeFileSync(secret, 'KEY=1');
@@ -39,7 +39,7 @@ it('leaves behind what a person would have to allow, and says why to that person
   ]);
 });
 
-it('goes to the task that it was gathered for, and to no other', async () => {
+it('sends the quoted items only to the task that they were gathered for', async () => {
   const { cwd, enclose, made } = await muster();
   writeFileSync(join(cwd, 'a.txt'), 'hello');
   const first = await enclose('@a.txt');
@@ -54,7 +54,7 @@ it('goes to the task that it was gathered for, and to no other', async () => {
   );
 });
 
-it('is given up when it is stopped', async () => {
+it('can be stopped', async () => {
   const { cwd, made } = await muster();
   writeFileSync(join(cwd, 'a.txt'), 'hello');
   const stop = new AbortController();

@@ -6,7 +6,7 @@ function rule(text: string, kind: RuleSource['kind'], where = '/x'): PermissionR
   return { text, tool: 'Bash', specifier: text, source: { kind, where } };
 }
 
-it('a conversation goes on with what it was granted, and with what files still say', () => {
+it('a resumed conversation keeps its grants and the rights that files still give', () => {
   const granted = [
     rule('a', 'flag', '--allow'),
     rule('b', 'definition', 'Bash'),

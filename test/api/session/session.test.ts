@@ -39,8 +39,8 @@ async function muster(
   return made;
 }
 
-describe('a resume', () => {
-  it('that is refused takes no events from whoever listens to the run', async () => {
+describe('a resumed task', () => {
+  it('that is refused takes no events from those who listen to the run', async () => {
     const model = await fakeModel({
       script: (request) =>
         toolResultRounds(request) === 0
@@ -57,7 +57,7 @@ describe('a resume', () => {
     expect(types.at(-1)).toBe('task.ended');
   });
 
-  it('goes no deeper than max_depth allows by now', async () => {
+  it('does not delegate deeper than the present max_depth allows', async () => {
     const model = await fakeModel({ script: () => ({ text: 'done' }) });
     const directory = home();
     const first = await muster(model, directory, { MUSTER_TASK_TOOL_MAX_DEPTH: '4' });
@@ -79,7 +79,7 @@ describe('questions', () => {
   const script = (request: Parameters<typeof toolResultRounds>[0]) =>
     toolResultRounds(request) === 0 ? { toolCalls: [calls] } : { text: 'done' };
 
-  it('are listed, watched and answered by the program that runs it', async () => {
+  it('are listed, watched and answered by the program that runs the session', async () => {
     const session = await muster(await fakeModel({ script }), home(), {}, { questions: 'wait' });
     const seen: (readonly string[])[] = [];
     const forget = session.watchQuestions(() => {
@@ -97,7 +97,7 @@ describe('questions', () => {
     expect(() => session.answer(late)).toThrow(/no question/);
   });
 
-  it('park a run, whose events and listener are then over, and it goes on with an answer', async () => {
+  it('park a run, which ends its events and its listener, and it continues after an answer', async () => {
     const session = await muster(await fakeModel({ script }), home(), {}, { questions: 'park' });
     const types: string[] = [];
     const run = session.start({ prompt: 'go' }, ({ type }) => void types.push(type));

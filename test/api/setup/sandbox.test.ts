@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { openConfiguredSandbox } from '../../../src/api/setup/sandbox.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 
-test('tells what a command of a killed run had made and was moved away', async () => {
+test('reports files that a command of a killed run had created and that were moved away', async () => {
   const base = tempDirectory();
   const [root, dataDir] = ['work', 'data'].map((name) => join(base, name));
   if (root === undefined || dataDir === undefined) throw new Error('unreachable');

@@ -9,11 +9,14 @@ test.each([
   [`Bearer ${KEY}`, [`Bearer ${KEY}`, KEY]],
   [`'Authorization: Bearer ${KEY}'`, [`'Authorization: Bearer ${KEY}'`, KEY]],
   ['Bearer short', ['Bearer short']],
-])('a key is a secret as it stands in its variable and as it is sent: %s', (value, secrets) => {
-  expect(secretValues({ OPENAI_API_KEY: value })).toEqual(secrets);
-});
+])(
+  'a key is a secret both as it stands in its variable and as it is sent: %s',
+  (value, secrets) => {
+    expect(secretValues({ OPENAI_API_KEY: value })).toEqual(secrets);
+  },
+);
 
-test('a key that was pasted with its header is redacted where a server says it alone', () => {
+test('a key that was pasted with its header is redacted even if a server repeats only the key', () => {
   const redact = createEnvironmentRedactor({ OPENAI_API_KEY: `Bearer ${KEY}` });
   expect(redact(`Incorrect API key provided: ${KEY}.`)).not.toContain(KEY);
 });

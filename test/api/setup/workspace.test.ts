@@ -22,20 +22,20 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-it('gives the real paths, relative ones counted from the first', () => {
+it('returns the real paths, and resolves relative ones against the first', () => {
   mkdirSync(join(root, 'a'));
   mkdirSync(join(root, 'b'));
   symlinkSync(join(root, 'a'), join(root, 'link'));
   expect(workspaceRoots(join(root, 'link'), ['../b'])).toEqual([join(root, 'a'), join(root, 'b')]);
 });
 
-it('names a directory that is missing or none', () => {
+it('names a directory that is missing or not a directory', () => {
   writeFileSync(join(root, 'file'), '');
   expect(() => workspaceRoots(join(root, 'nowhere'), [])).toThrow('no such directory');
   expect(() => workspaceRoots(root, ['file'])).toThrow('is no directory');
 });
 
-it.each([0o000, 0o311, 0o600])('names a directory that can not be read or entered (%o)', (mode) => {
+it.each([0o000, 0o311, 0o600])('names a directory that cannot be read or entered (%o)', (mode) => {
   const directory = join(root, 'closed');
   mkdirSync(directory);
   chmodSync(directory, mode);

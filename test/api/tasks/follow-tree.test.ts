@@ -116,7 +116,7 @@ async function past(): Promise<void> {
 }
 
 describe('following a tree', () => {
-  it('tells how it stands, then of children that begin, nested ones too, and of ends', async () => {
+  it('reports the present state, then children that start, nested ones too, and their ends', async () => {
     await using two = terminals();
     const log = begin(two.worker, TOP, null);
     announce(log, 'child000one1', 'child.created');
@@ -154,7 +154,7 @@ describe('following a tree', () => {
     ]);
   });
 
-  it('goes on over its end, and tells what an ended child does that goes on', async () => {
+  it('continues after the end of the tree, and reports an ended child that is resumed', async () => {
     await using two = terminals();
     const log = begin(two.worker, TOP, null);
     announce(log, 'child000one1', 'child.created');
@@ -182,7 +182,7 @@ describe('following a tree', () => {
     ]);
   });
 
-  it('tells once of those whose process is gone', async () => {
+  it('reports tasks whose process is gone once', async () => {
     await using two = terminals();
     const log = begin(two.worker, TOP, null);
     announce(log, 'child000one1', 'child.created');
@@ -228,7 +228,7 @@ describe('following a tree', () => {
     expect(counted.most).toBeLessThan(600);
   });
 
-  it('counts what ended long ago, and shows what of it goes on', async () => {
+  it('counts children that ended long ago, and shows those of them that are at work again', async () => {
     await using two = terminals();
     const log = begin(two.worker, TOP, null);
     const ids = Array.from({ length: 700 }, (_, index) => `child${String(index).padStart(7, '0')}`);

@@ -182,7 +182,7 @@ async function play(plan: Plan, protocol: WireProtocol): Promise<Played> {
 const PROVIDERS = { anthropic: 'anthropic', responses: 'openai', google: 'google' } as const;
 
 it.each(WIRE_PROTOCOLS)(
-  '%s: the ledger is the sum of what the server said, and what it did not say stands apart',
+  '%s: the ledger is the sum of the usage that the server reported, and unreported usage is counted separately',
   { timeout: 120_000 },
   async (protocol) => {
     await fc.assert(

@@ -65,7 +65,7 @@ function keysBy(query: Partial<UsageQuery>): readonly unknown[] {
   ]);
 }
 
-it('adds up by each of its keys, the costliest first, days in order', () => {
+it('groups by each key, the costliest first and days in order', () => {
   expect(keysBy({ by: 'model' })).toEqual([
     ['a/one', 3, 3, 7, 1],
     ['a/new', 1, 1, 0, 0],
@@ -87,7 +87,7 @@ it('adds up by each of its keys, the costliest first, days in order', () => {
   ]);
 });
 
-it('counts a task with all below it, and from a day on', () => {
+it('counts a task with all its descendants, beginning with a given day', () => {
   expect(keysBy({ by: 'task', task: 'child' })).toEqual([
     ['child', 1, 1, 1, 0],
     ['grandchild', 1, 1, 0, 0],
@@ -96,13 +96,13 @@ it('counts a task with all below it, and from a day on', () => {
   expect(keysBy({ since: '2026-11-23' })).toEqual([]);
 });
 
-it('names what no price is known for, and tasks of which nothing is known', () => {
+it('names models without a known price and tasks without a known usage', () => {
   const report = usageReport([...TASKS, withoutLedger(task('old'))], ALL);
   expect([report.unpricedModels, report.unknownTasks]).toEqual([['a/new'], ['old']]);
   expect(usageReport(TASKS, { ...ALL, by: 'task' }).rows[0]?.title).toBe('main: about top');
 });
 
-it('ends where tasks say that they are above each other', () => {
+it('ends for tasks that name each other as parents', () => {
   const circle = [task('a', { parent: 'b' }), task('b', { parent: 'a' })];
   expect(usageReport(circle, { ...ALL, task: 'a' }).total.tasks).toBe(2);
 });
@@ -112,7 +112,7 @@ function withoutLedger(summary: TaskSummary): TaskSummary {
   return rest;
 }
 
-it('says of a cost what is known of it', () => {
+it('states what is known about a cost', () => {
   const use = { ...NO_USAGE_TOTAL, answers: 2, costUsd: 0.25 };
   expect(costText(use)).toBe('$0.2500');
   expect(costText({ ...use, unpriced: 1 })).toBe('at least $0.2500');

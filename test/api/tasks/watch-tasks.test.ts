@@ -110,8 +110,8 @@ async function past(): Promise<void> {
   while (systemClock.now() === now) await new Promise(setImmediate);
 }
 
-describe('a watch of one task', () => {
-  it('begins with what is at work, and ends with the task', async () => {
+describe('watching one task', () => {
+  it('begins with the tasks at work, and ends with the watched task', async () => {
     await using two = terminals();
     const log = begin(two.worker, TOP, null);
     const watching = new Watching(two.watcher, TOP);
@@ -135,7 +135,7 @@ describe('a watch of one task', () => {
     ]);
   });
 
-  it('follows a child that goes on after its end, and says nothing twice', async () => {
+  it('follows a child that continues after its end, and repeats nothing', async () => {
     await using two = terminals();
     const log = begin(two.worker, TOP, null);
     announce(log, CHILD, 'child.created');
@@ -173,14 +173,14 @@ describe('a watch of one task', () => {
     );
   });
 
-  it('is over at once when the task has ended', async () => {
+  it('ends at once if the task has ended', async () => {
     await using two = terminals();
     end(begin(two.worker, TOP, null));
     const watching = new Watching(two.watcher, TOP);
     expect([await watching.end, watching.lines]).toEqual(['ended', []]);
   });
 
-  it('is over when its process is gone', async () => {
+  it('ends when the process of the task is gone', async () => {
     await using two = terminals();
     begin(two.worker, TOP, null);
     const watching = new Watching(two.watcher, TOP);
@@ -192,8 +192,8 @@ describe('a watch of one task', () => {
 
 const NONE = { tokens: 0, costUsd: 0 };
 
-describe('a watch of all tasks', () => {
-  it('shows what begins, what goes on, and what is left by its process', async () => {
+describe('watching all tasks', () => {
+  it('shows tasks that start, that are resumed, and that their process has left', async () => {
     await using two = terminals();
     const old = begin(two.worker, CHILD, null);
     end(old);
@@ -219,7 +219,7 @@ describe('a watch of all tasks', () => {
     await watching.stop();
   });
 
-  it('says nothing of an ended task that somebody only has in hand', async () => {
+  it('reports nothing about an ended task that a process merely holds', async () => {
     await using two = terminals();
     end(begin(two.worker, CHILD, null));
     await past();

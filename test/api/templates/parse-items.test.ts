@@ -3,11 +3,11 @@ import { parseItems } from '../../../src/api/templates/parse-items.ts';
 
 describe('items', () => {
   it.each([
-    ['lines, blank ones left out', 'a\n\n  b  \r\nc', 'items.txt', ['a', '  b  ', 'c']],
+    ['lines, without blank ones', 'a\n\n  b  \r\nc', 'items.txt', ['a', '  b  ', 'c']],
     ['a byte order mark', '\uFEFFa\nb', 'items', ['a', 'b']],
     ['a JSON list', '["a", "", {"x": 1}]', 'stdin', ['a', '', { x: 1 }]],
     [
-      'a line that begins as a list would',
+      'a line that begins like a list',
       '[x] mend this\n[ ] and that',
       'todo',
       ['[x] mend this', '[ ] and that'],
@@ -15,7 +15,7 @@ describe('items', () => {
     ['JSON lines', '{"x":1}\n{"x":2}\n', 'stdin', [{ x: 1 }, { x: 2 }]],
     ['lines of which some are objects', '{"x":1}\nplain', 'stdin', ['{"x":1}', 'plain']],
     ['texts in JSON lines', '"a\\nb"\n"c"', 'x.jsonl', ['a\nb', 'c']],
-    ['the same twice', 'a\na', 'items', ['a', 'a']],
+    ['the same item twice', 'a\na', 'items', ['a', 'a']],
   ])('%s', (_, text, where, items) => {
     expect(parseItems(text, where)).toEqual(items);
   });

@@ -4,7 +4,7 @@ import { formatLocations, parseLocations } from '../../../src/base/code-search/f
 
 const LINE = fc.string().map((text) => text.replaceAll(/[\n\r\u2028\u2029]/g, ' '));
 
-test('the places of a report can be read from it', () => {
+test('the locations in a report can be read from it', () => {
   const place = fc.record({
     path: LINE.filter((path) => path !== ''),
     line: fc.integer({ min: 1, max: 999_999_999 }),
@@ -18,6 +18,6 @@ test('the places of a report can be read from it', () => {
   );
 });
 
-test('another text has no places', () => {
+test('another text has no locations', () => {
   expect(parseLocations('1. Nothing\n   > a\n`a.ts:1`: x')).toEqual([]);
 });

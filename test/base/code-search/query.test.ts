@@ -68,7 +68,7 @@ test.each([
   ['Where is the retry?', true],
   ['a.ts', true],
   ['getIt', true],
-])('%j says what is looked for: %s', (question, expected) => {
+])('%j names what is searched for: %s', (question, expected) => {
   expect(hasSearchTerms(readQuery(question))).toBe(expected);
 });
 

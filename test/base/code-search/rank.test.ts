@@ -50,7 +50,7 @@ describe('the order of files', () => {
     expect(order(files)).toEqual(['b.ts', 'a.ts']);
   });
 
-  test('of two places with the same words the shorter file comes first', () => {
+  test('of two files with the same words the shorter one comes first', () => {
     const files = { 'a.txt': `alias\n${'filler\n'.repeat(900)}`, 'b.txt': 'alias\nfiller\n' };
     expect(order(files)).toEqual(['b.txt', 'a.txt']);
   });
@@ -78,11 +78,11 @@ test.each<[string, string, number]>([
   ['the definition below its comment', '// the alias table\nconst names = {}', 2],
   ['the line with both words', 'x(alias)\n\n\n\n\n\ny(alias, table)', 7],
   ['the definition around both words', 'function f() {\n  g(alias, table)\n}\n\nx', 1],
-])('the place is %s', (_, text, line) => {
+])('the location is %s', (_, text, line) => {
   expect(rank('alias table', { 'a.ts': text }).locations[0]?.line).toBe(line);
 });
 
-test('words that no file and no path has are absent', () => {
+test('words that occur in no file and no path are reported as absent', () => {
   expect(rank('alias quantum', { 'quantum.ts': code('alias') }).absent).toEqual([]);
   expect(rank('alias quantum', { 'a.ts': code('alias') }).absent).toEqual(['quantum']);
 });

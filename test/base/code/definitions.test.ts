@@ -71,6 +71,6 @@ test.each<[readonly string[], string | null]>([
   [['function last(', '  a: string,', '): void {', '  far();'], 'last'],
   [['class Last {', '  before() {', '  }', '', '  last() {', '// note', '    far();'], 'last'],
   [['const own = 1;'], 'own'],
-])('the last line of %j stands in %j', (lines, name) => {
+])('the last line of %j is in %j', (lines, name) => {
   expect(findEnclosingName((line) => lines[line - 1] ?? '', lines.length)).toBe(name);
 });

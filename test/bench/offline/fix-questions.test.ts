@@ -27,16 +27,16 @@ test.each([
 test.each([
   ['it names the file', 'Fix lost lines in reader', 'M src/reader.go'],
   ['it names the file by its words', 'Fix lost lines in line reader', 'M src/line_reader.go'],
-  ['it is no fix', 'Teach it to read backwards', 'M src/a.go'],
-  ['of a comment', 'Fix typos all over here', 'M src/a.go'],
-  ['of a test', 'Fix the tests of reading', 'M src/a_test.go'],
-  ['of a new file', 'Fix the missing reader again', 'A src/a.go'],
-  ['says nothing', 'Fix it', 'M src/a.go'],
+  ['it is not a fix', 'Teach it to read backwards', 'M src/a.go'],
+  ['it changes a comment', 'Fix typos all over here', 'M src/a.go'],
+  ['it changes a test', 'Fix the tests of reading', 'M src/a_test.go'],
+  ['it adds a file', 'Fix the missing reader again', 'A src/a.go'],
+  ['it says nothing', 'Fix it', 'M src/a.go'],
 ])('no question: %s', (_, subject, change) => {
   expect(fixQuestions([commit(subject, change)], 9)).toEqual([]);
 });
 
-test('a fix that changes three files makes no question', () => {
+test('a fix that changes three files gives no question', () => {
   expect(fixQuestions([commit('Fix lost routes again', 'M a.c', 'M b.c', 'M c.c')], 9)).toEqual([]);
 });
 
