@@ -136,7 +136,7 @@ export async function answerTaskQuestion(
     const request = { op: 'answer', task, question: question.id, answer, ...rest } as const;
     const reply = await askProcess(place, owner, request, {
       timeoutMs: ANSWER_TIMEOUT_MS,
-      isStillOwner,
+      isThere: isStillOwner,
     });
     if (reply.ok || !isTransient(reply.error) || tries === MAX_ATTEMPTS) {
       return { kind: 'told', told: { id: task, pid: owner.pid, text: replyText(reply) } };
