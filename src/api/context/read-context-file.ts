@@ -48,8 +48,8 @@ export function readContextFile({
 }: ContextFileRequest): ContextReading {
   const { real, inside, exists, problem } = resolveInRoots(path, [boundary]);
   if (!exists) {
-    const isStillOwner = problem !== undefined && problem !== 'not_a_directory';
-    return isStillOwner ? refused(`can't be read: ${problem}`) : { kind: 'absent' };
+    const isThere = problem !== undefined && problem !== 'not_a_directory';
+    return isThere ? refused(`can't be read: ${problem}`) : { kind: 'absent' };
   }
   if (!inside) return refused(`leads out of ${boundary}`);
   if (isSecretPath(path) || isSecretPath(real)) return refused('usually holds secrets');

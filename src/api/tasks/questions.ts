@@ -112,7 +112,7 @@ function findSettledOutcome(store: TaskStore, id: string): string | null {
 
 /**
  * The outcome of an answer. `told`: the answer was passed to the process that owns the task. `left`: no process owns
- * the task; the caller must resume the task `top`, the root of what has not ended, with the answer.
+ * the task; the caller must resume the task `top` with the answer.
  */
 export type AnswerOutcome =
   | { readonly kind: 'told'; readonly told: SentMessage }
