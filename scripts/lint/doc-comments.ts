@@ -14,7 +14,7 @@ interface Context {
   report(problem: { readonly message: string; readonly node: Comment }): void;
 }
 
-const FIRST_WORDS = /^(?:What|Of|Where|Whose|Whom|Those)\b/;
+const FIRST_WORDS = /^(?:What|Of|Where|Whose|Whom|Those|Null)\b/;
 /** Words that stand for a sentence without a verb, wherever they are. */
 const LABELS = /^(?:Null|Absent):/;
 

@@ -37,11 +37,6 @@ export function createRootRights(grant: RootGrant, definition: AgentDefinition |
   };
 }
 
-interface AttenuationOptions {
-  readonly callerRights?: Rights;
-  readonly grant?: Pick<ModeGrant, 'mode'> | null;
-}
-
 /**
  * Creates the rights of a child, which never exceed its parent's rights (docs/permissions.md). The
  * tools that a definition lists are a choice and give no right. The tools that it denies, and the calls to which it
@@ -49,23 +44,21 @@ interface AttenuationOptions {
  * granted a mode to this agent: up to the mode that the definition asks for, or up to the grant if the definition asks
  * for no mode.
  *
- * @param options.callerRights the rights of the task that starts or resumes the child, if it is not the parent
- * @param options.grant the user's grant to the agent, or null
+ * @param grant the user's grant to the agent, or null
  */
 export function attenuate(
   parent: Rights,
   definition: AgentDefinition,
-  { callerRights = parent, grant = null }: AttenuationOptions = {},
+  grant: Pick<ModeGrant, 'mode'> | null = null,
 ): Rights {
-  const maxRights = callerRights === parent ? parent : intersectRights(parent, callerRights);
   return {
-    ...maxRights,
-    mode: delegatedMode(definition, maxRights.mode, grant),
-    rules: addDefinitionRules(maxRights.rules, definition),
-    disallowedTools: sortedUnion(maxRights.disallowedTools, listDeniedTools(definition)),
-    ...addCallLimits(maxRights.callLimits, definition),
-    ...combineRefusals(maxRights, definition),
-    depth: maxRights.depth + 1,
+    ...parent,
+    mode: delegatedMode(definition, parent.mode, grant),
+    rules: addDefinitionRules(parent.rules, definition),
+    disallowedTools: sortedUnion(parent.disallowedTools, listDeniedTools(definition)),
+    ...addCallLimits(parent.callLimits, definition),
+    ...combineRefusals(parent, definition),
+    depth: parent.depth + 1,
   };
 }
 

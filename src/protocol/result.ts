@@ -32,7 +32,7 @@ export interface ShellRun {
   readonly command: string;
   /** The way in which it ended; null while it runs. */
   readonly end: ShellEnd | null;
-  /** Null while it runs, if a signal ended it, and if nobody saw it end. */
+  /** The exit code, or null while the command runs, if a signal ended it, and if nobody saw it end. */
   readonly exitCode: number | null;
 }
 
@@ -145,7 +145,7 @@ export interface ResultEnvelope {
     readonly turns: number;
     /** The usage of this task alone, as the provider reported it. */
     readonly usage: EnvelopeUsage;
-    /** Null if no price is known. */
+    /** The cost in USD, or null if no price is known. */
     readonly cost_usd: number | null;
     /**
      * The estimated usage of answers that ended without the provider's numbers, such as aborted ones, in

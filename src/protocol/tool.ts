@@ -83,7 +83,7 @@ export interface FileSeen {
 
 export interface CommandRun {
   readonly command: string;
-  /** Null if a signal ended it. */
+  /** The exit code, or null if a signal ended the command. */
   readonly exitCode: number | null;
 }
 
@@ -270,7 +270,7 @@ export interface BegunShell {
 export interface ShellExit {
   /** `exited`: it ended by itself. `stopped`: it stopped when requested. `killed`: it did not stop when requested. */
   readonly how: 'exited' | 'stopped' | 'killed';
-  /** Null if a signal ended it. */
+  /** The exit code, or null if a signal ended the command. */
   readonly exitCode: number | null;
 }
 

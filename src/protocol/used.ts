@@ -12,7 +12,7 @@ export interface AnswerUsage {
   readonly usage: Usage;
   /** The model that answered, as `provider/id`. */
   readonly model?: string;
-  /** Null if no price is known. */
+  /** The cost in USD, or null if no price is known. */
   readonly costUsd?: number | null;
   /** The source of the price. */
   readonly pricedBy?: string;

@@ -171,7 +171,32 @@ function branched(body: EventBody): EventBody | null {
       return { ...body, facts: knowledgeOf(body.facts) };
     case 'call.refused':
       return { ...body, decision: null };
-    default:
+    case 'task.created':
+    case 'task.rewound':
+    case 'files.restored':
+    case 'task.claimed':
+    case 'task.held':
+    case 'task.started':
+    case 'reuse.missed':
+    case 'task.parked':
+    case 'task.ended':
+    case 'turn.held':
+    case 'items.reopened':
+    case 'turn.quiet':
+    case 'turn.flowing':
+    case 'turn.retried':
+    case 'call.started':
+    case 'question.asked':
+    case 'question.answered':
+    case 'child.created':
+    case 'child.resumed':
+    case 'child.detached':
+    case 'child.ended':
+    case 'shell.started':
+    case 'shell.ended':
+    case 'notified':
+    case 'limit.reached':
+    case 'warning':
       return null;
   }
 }

@@ -158,7 +158,26 @@ export function isExternalEvent(event: TaskEvent): boolean {
     case 'todos.set':
     case 'warning':
       return true;
-    default:
+    case 'task.started':
+    case 'task.reused':
+    case 'reuse.missed':
+    case 'turn.started':
+    case 'turn.held':
+    case 'turn.accepted':
+    case 'turn.retried':
+    case 'turn.ended':
+    case 'turn.failed':
+    case 'context.cleared':
+    case 'summary.started':
+    case 'context.summarised':
+    case 'summary.refused':
+    case 'context.dropped':
+    case 'context.handed':
+    case 'call.started':
+    case 'call.ended':
+    case 'call.refused':
+    case 'limit.reached':
+    case 'task.ended':
       return false;
   }
 }

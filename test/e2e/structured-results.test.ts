@@ -205,8 +205,12 @@ describe.concurrent('--output-schema', () => {
     ['{"type": ', '--output-schema: Unexpected end of JSON input'],
     ['nowhere.json', '--output-schema nowhere.json does not exist'],
     ['list.json', '--output-schema list.json: must be a JSON Schema, an object'],
+    [
+      'lines.txt',
+      `--output-schema lines.txt: Unexpected token 'a', "a line b" is not valid JSON\n`,
+    ],
   ])('that is %s is a usage error and no request', async (schema, message) => {
-    await using world = await openWorld({ files: { 'list.json': '[]' } });
+    await using world = await openWorld({ files: { 'list.json': '[]', 'lines.txt': 'a line\nb' } });
     const run = await world.run(['-p', 'go', '--output-schema', schema]);
     expect(run.code).toBe(2);
     expect(run.stderr).toContain(message);

@@ -69,7 +69,7 @@ describe('rights with a grant', () => {
     fc.assert(
       fc.property(anyRights, anyAgent, anyMode, (parent, definition, mode) => {
         const plain = attenuate(parent, definition);
-        const granted = attenuate(parent, definition, { grant: { mode } });
+        const granted = attenuate(parent, definition, { mode });
         expect({ ...granted, mode: plain.mode }).toEqual(plain);
         expect(widerMode(granted.mode, plain.mode)).toBe(granted.mode);
         const most =
@@ -84,7 +84,7 @@ describe('rights with a grant', () => {
   test('are not passed on to a task below', () => {
     fc.assert(
       fc.property(anyRights, anyAgent, anyAgent, anyMode, (parent, one, other, mode) => {
-        const raised = attenuate(parent, one, { grant: { mode } });
+        const raised = attenuate(parent, one, { mode });
         const below = attenuate(raised, other);
         expect(narrowerMode(below.mode, raised.mode)).toBe(below.mode);
       }),
@@ -95,9 +95,9 @@ describe('rights with a grant', () => {
     fc.assert(
       fc.property(anyRights, anyRights, anyAgent, anyMode, (then, above, definition, mode) => {
         const given = grant(mode);
-        const made = attenuate(then, definition, { grant: given });
+        const made = attenuate(then, definition, given);
         const now = limitRightsToParent(made, above, { definition, grant: given });
-        const { mode: most } = attenuate(above, definition, { grant: given });
+        const { mode: most } = attenuate(above, definition, given);
         expect(narrowerMode(now.mode, most)).toBe(now.mode);
         expect({ ...now, mode: 'plan' }).toEqual({ ...intersectRights(made, above), mode: 'plan' });
         expect(limitRightsToParent(made, above, { definition, grant: null })).toEqual(

@@ -89,7 +89,7 @@ export function readMode(reader: FieldReader, words: ModeNames): ModeFields {
 }
 
 interface ModeRequest extends Omit<RequestedMode, 'permissionMode'> {
-  /** Null when the name is unknown. */
+  /** The permission mode as the file names it, or null if the name is unknown. */
   readonly permissionMode: string | null;
 }
 

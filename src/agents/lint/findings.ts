@@ -10,7 +10,7 @@ export interface Finding {
   readonly code: string;
   readonly severity: Severity;
   readonly path: string;
-  /** From 1. Null when the finding concerns the file as a whole. */
+  /** The line in the file, from 1, or null if the finding concerns the full file. */
   readonly line: number | null;
   /** The name of the agent. Null when the file could not be loaded. */
   readonly agent: string | null;

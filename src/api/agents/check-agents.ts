@@ -27,7 +27,7 @@ export interface CheckAgentsRequest extends AgentsLocation {
 export interface AgentsCheckReport {
   /** The number of checked agents. */
   readonly agents: number;
-  /** By file in the order of their discovery, then by line. */
+  /** All findings, ordered by the discovery of their files and then by line. */
   readonly findings: readonly Finding[];
 }
 

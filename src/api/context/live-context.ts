@@ -23,7 +23,7 @@ const LOOK_AGAIN_MS = 2_000;
 interface Loaded {
   readonly context: ProjectContext | null;
   readonly looked: readonly string[];
-  /** Null until the files are checked again, since a start does not need it. */
+  /** A fingerprint of the files, or null until they are checked again: computing it would delay the start. */
   readonly stamp: string | null;
 }
 

@@ -37,7 +37,7 @@ export interface BestSection {
 
 /** A definition and the lines up to the next one. Lines are counted from 1. */
 interface Section {
-  /** Null for the lines before the first definition. */
+  /** The name of the definition, or null for the lines before the first one. */
   readonly name: string | null;
   /** The line with the definition; null if a long definition was cut and this piece does not contain that line. */
   readonly line: number | null;

@@ -162,7 +162,7 @@ function rightsOfChild(
   agent: AgentDefinition,
 ): Pick<ChildPlan, 'rights' | 'raisedBy' | 'modeToGrant'> {
   const grant = findModeGrant(agent, modeGrants);
-  const rights = attenuate(above, agent, { grant });
+  const rights = attenuate(above, agent, grant);
   const without = effectiveMode(agent, above.mode);
   return {
     rights,

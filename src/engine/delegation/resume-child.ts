@@ -91,7 +91,7 @@ async function waitWhileEnding(
 
 interface ResumedChild {
   readonly id: string;
-  /** Null for the recorded model. */
+  /** The model to continue with, or null for the recorded one. */
   readonly model: ResolvedModel | null;
   readonly background: boolean;
   /** The key of the delegation; null if a person resumes the task. */

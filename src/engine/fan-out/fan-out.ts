@@ -251,7 +251,7 @@ interface ItemEnd {
   /** Its number, from 1. */
   readonly number: number;
   readonly task: string | null;
-  /** Null if it was not started. */
+  /** The status of the item's task, or null if it was not started. */
   readonly status: EndStatus | null;
 }
 

@@ -15,12 +15,12 @@ export interface ItemRow {
   readonly item: TemplateItem;
   /** `waiting` if its task has not started. */
   readonly status: TaskStatus | 'waiting';
-  /** Null if it has none yet. */
+  /** The id of the item's task, or null if there is none yet. */
   readonly taskId: string | null;
   readonly turns: number;
   /** Paid tokens of its task, without those of its subagents. */
   readonly tokens: number;
-  /** Null if no price is known. */
+  /** The cost in USD, or null if no price is known. */
   readonly costUsd: number | null;
   readonly durationMs: number;
   /** The full answer, or as much of it as there is. */

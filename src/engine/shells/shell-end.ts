@@ -11,7 +11,7 @@ const MAX_COMMAND_LENGTH = 80;
 /** The way in which a shell ended. */
 export interface ShellOutcome {
   readonly how: ShellEnd;
-  /** Null when a signal ended it, or its end was not observed. */
+  /** The exit code, or null if a signal ended the shell or its end was not observed. */
   readonly exitCode: number | null;
 }
 

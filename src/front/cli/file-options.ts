@@ -1,3 +1,4 @@
+import { collapseWhitespace } from '../../base/text.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { outputSchemaProblem, parseSessionAgents, type AgentDefinition } from '../../api/index.ts';
@@ -21,7 +22,8 @@ export async function loadOutputSchema(given: string): Promise<JsonObject> {
   try {
     schema = JSON.parse(text);
   } catch (thrown) {
-    throw wrong(errorMessage(thrown));
+    // The message quotes the text, which may have line breaks.
+    throw wrong(collapseWhitespace(errorMessage(thrown)));
   }
   if (!isJsonObject(schema)) throw wrong('must be a JSON Schema, an object');
   const problem = await outputSchemaProblem({ outputSchema: schema });

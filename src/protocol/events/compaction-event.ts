@@ -81,6 +81,6 @@ export type CompactionEvent =
       readonly text: string;
       /** The sibling that requested the same summary; null if there is none, for the reason in `because`. */
       readonly from: string | null;
-      /** Null if a sibling requested the summary. */
+      /** The reason why no summary was made, or null if a sibling requested it. */
       readonly because: string | null;
     };

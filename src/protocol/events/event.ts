@@ -326,7 +326,7 @@ export type EventBody =
       readonly type: 'shell.ended';
       readonly shell: string;
       readonly end: ShellEnd;
-      /** Null if a signal ended it, or if nobody saw it end. */
+      /** The exit code, or null if a signal ended the shell or nobody saw it end. */
       readonly exitCode: number | null;
     }
   /** The task reports its progress to the user and to the parent's view, but not to the parent's model. */

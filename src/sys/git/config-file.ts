@@ -2,7 +2,7 @@
 export interface GitSetting {
   /** `section.key` or `section.subsection.key`, with the section and the key in lower case. */
   readonly name: string;
-  /** Null if the key has no `=` and no value, which means true. */
+  /** The value, or null if the key has no `=`, which means true. */
   readonly value: string | null;
 }
 

@@ -28,7 +28,7 @@ export interface RunningCommand {
   readonly shell: readonly string[];
   /** The limits that its sandbox sets; null without a sandbox. */
   readonly held: CommandLimits | null;
-  /** Null when the command is not monitored. */
+  /** The monitor of the command, or null if it is not monitored. */
   readonly monitor: CommandMonitor | null;
   /** Resolves once the command itself runs. Rejects when it could not start. */
   readonly started: Promise<void>;
@@ -104,7 +104,7 @@ async function tryToStart(
 /** How a command ended. */
 export interface RunOutcome {
   readonly endedBy: 'itself' | 'timeout' | 'cancel' | 'output_limit';
-  /** Null when a signal ended the shell. */
+  /** The exit code, or null if a signal ended the shell. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   /** Processes that still ran when the shell had ended. They were stopped, too. */

@@ -24,7 +24,7 @@ export interface Anchor {
 /** A search in the conversation that is shown. */
 export interface Search {
   readonly typed: string;
-  /** Null while nothing to search for is typed. */
+  /** The pattern to search for, or null while nothing is typed. */
   readonly pattern: RegExp | null;
   /** Entries that match, the oldest first. */
   readonly matches: readonly SearchMatch[];
@@ -74,7 +74,7 @@ export interface AppState {
   /** A full screen, or lines for a screen reader. */
   readonly surface: 'screen' | 'lines';
   readonly size: TerminalSize;
-  /** Null until the sandbox has been tried out. */
+  /** The state of the sandbox, or null until it has been tried out. */
   readonly sandbox: SandboxState | null;
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];
@@ -92,7 +92,7 @@ export interface AppState {
   readonly openTask: string | null;
   /** The selected task in the tree. */
   readonly chosenTask: string | null;
-  /** Null if the view follows the end. */
+  /** The line at which the view is fixed, or null if it follows the end. */
   readonly anchor: Anchor | null;
   /** Whether calls and thoughts show more than one line. */
   readonly isExpanded: boolean;

@@ -21,7 +21,7 @@ const MAX_STREAMED = 64 * 1024;
 /** The conversation of one task: a fold of its events and of the text that streams in, with bounded memory. The functions
  * of this file change it in place. */
 export interface Transcript {
-  /** Null before the task has started. */
+  /** The id of the task, or null before it has started. */
   task: string | null;
   readonly entries: Entry[];
   /** The number of older entries that are only in the log of the task. */

@@ -8,7 +8,7 @@ export type NotificationKind = 'osc9' | 'osc777' | 'osc99';
 
 export interface AttentionMethod {
   readonly notify: Notify;
-  /** Null if the terminal is not known to show notifications. */
+  /** The kind of notification that the terminal shows, or null if it is not known to show any. */
   readonly kind: NotificationKind | null;
   /** Whether the sequence has to pass through tmux. */
   readonly isInTmux: boolean;

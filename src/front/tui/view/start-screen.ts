@@ -11,7 +11,7 @@ const NO_MODEL =
 /** The facts on the start screen. */
 export interface StartInfo {
   readonly library: LibraryInfo;
-  /** Null until it has been tried out. A text is shown as it is. */
+  /** The state of the sandbox, or null until it has been tried out. A text is shown unchanged. */
   readonly sandbox: SandboxState | string | null;
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];

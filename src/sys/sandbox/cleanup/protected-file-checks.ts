@@ -42,7 +42,7 @@ interface ProtectedCommand {
 }
 
 interface Running {
-  /** Null after the files have been checked. */
+  /** The backup of the protected files, or null after they have been checked. */
   backup: ProtectedFileBackup | null;
   readonly entries: NewEntries;
 }
