@@ -92,7 +92,7 @@ function workOf(turns: Work['turns']): Work {
 
 describe('a process that is killed at any moment', () => {
   it(
-    'leaves logs from which another one brings the same about, whatever is killed again',
+    'leaves logs from which another process reaches the same result, whatever is killed again',
     RUNS.test,
     async () => {
       await fc.assert(
@@ -108,7 +108,7 @@ describe('a process that is killed at any moment', () => {
     },
   );
 
-  it('breaks no promise, whatever the tasks were at', RUNS.test, async () => {
+  it('breaks no promise, whatever the tasks were doing', RUNS.test, async () => {
     await fc.assert(
       fc.asyncProperty(wildPlan, kills, async (plan, deaths) => {
         const { batches } = await undisturbed(plan);

@@ -271,7 +271,7 @@ test('a task whose inputs alone exceed the window ends, and names the limit', as
   expect(await rerunOf(engine, task.spec.id)).toMatchObject({ difference: null });
 });
 
-test('a small child of a large parent is compacted at its own window, and its result stands', async () => {
+test('a small child of a large parent is compacted at its own window, and its result stays', async () => {
   const read = reader(40, { size: 6_000 });
   let asked = false;
   const engine = compacting(

@@ -77,7 +77,7 @@ describe('the output cap of one request', () => {
       granted(20_000),
     ],
     [
-      'output that is free',
+      'output without a price',
       [tokenRoom(1, { input: 0.5, outputToken: 0 })],
       'turn',
       granted(MOST, null),
