@@ -220,7 +220,7 @@ describe('the life of a shell', () => {
     );
   });
 
-  it('counts from its start on, before it runs, within one message', async () => {
+  it('counts toward the maximum before it runs, so that starts of one message count', async () => {
     const owner = new Owner();
     const works = Array.from({ length: 17 }, () => new FakeWork());
     const starts = Promise.allSettled(works.map((work) => owner.start(work)));
