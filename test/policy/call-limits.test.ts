@@ -191,7 +191,7 @@ describe('below a limited agent', () => {
     ]);
   });
 
-  test('commands change no file where changes are limited and commands are not granted', () => {
+  test('commands change no file if changes are limited and commands are not granted', () => {
     const places = (limited: LimitedTools) =>
       findDeniedPaths(under(limited), { home: HOME }).readOnly;
     expect(places(list('Edit(src/**)', 'Task'))).toEqual([ROOT]);
@@ -209,7 +209,7 @@ describe('below a limited agent', () => {
   });
 });
 
-test('a tool of which no call may run is not offered, with the reason', () => {
+test('a tool that cannot run with any call is not offered, with the reason', () => {
   const definition = agent({
     tools: { mode: 'allow', names: ['Read', 'WebFetch'] },
     limitedTools: [list('Read', 'WebFetch(docs.rs)')],

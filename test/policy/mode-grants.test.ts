@@ -179,7 +179,7 @@ describe('an offer', () => {
   const ALLOW: Decision = { verdict: 'allow', step: 'mode', reason: 'It may.' };
   const child = (mode: PermissionMode) => ({ ...rights(mode), depth: 1 });
 
-  it('is made where the mode alone answers the question', () => {
+  it('is made if the mode alone answers the question', () => {
     const terms = { definition: from('user'), rights: child('default') };
     expect(addModeToGrant(ASK, terms, () => ALLOW).modeToGrant).toEqual({
       agent: 'worker',

@@ -228,8 +228,8 @@ test('a near miss names the cell and the line in it', () => {
 test.each([
   ['not JSON', '{'],
   ['no list of cells', '{"worksheets":[]}'],
-  ['cells that are none', '{"cells":[1]}'],
-  ['a source that is no text', '{"cells":[{"cell_type":"raw","source":[1]}]}'],
+  ['cells that are not cells', '{"cells":[1]}'],
+  ['a source that is not text', '{"cells":[{"cell_type":"raw","source":[1]}]}'],
 ])('%s is not a notebook', (_, text) => {
   expect(parseNotebook(text)).toBeNull();
 });

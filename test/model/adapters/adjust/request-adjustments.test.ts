@@ -169,7 +169,7 @@ describe('an adjustment', () => {
   });
 
   it.each(ROWS)(
-    '%s is made from the first request on where the user says so',
+    '%s is made from the first request on if the user’s settings say so',
     (name, _said, sent, then) => {
       const adjustments = new RequestAdjustments(URL, [name]);
       expect(JSON.parse(adjustments.apply('m', JSON.stringify(sent)))).toEqual(then);
