@@ -64,7 +64,7 @@ function endOf({ status, end }: TaskState) {
 }
 
 describe.each(EVERYWHERE)(
-  'the parent continues in spite of a child ($protocol, $place)',
+  'the parent continues although its child has a bad server ($protocol, $place)',
   ({ protocol, place }) => {
     it.each([
       [

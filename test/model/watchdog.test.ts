@@ -234,7 +234,7 @@ test('a stream that continues does not time out', async () => {
   expect((await play(LIMITS, steps)).last).toEqual(end);
 });
 
-test('a limit above 600 s also holds for pings', async () => {
+test('a limit above 600 s also applies to pings', async () => {
   const limits = { ...LIMITS, firstTokenMs: 700_000 };
   const steps: Step[] = [{ at: 0, do: 'connected' }, ...every(50_000, 1000, 900_000, ping)];
   expect((await play(limits, steps)).at).toBe(700_000);
@@ -269,7 +269,7 @@ test.each([
   expect(deadlines.size).toBe(0);
 });
 
-test('a cancelled request is no timeout, and leaves no deadline', async () => {
+test('a cancelled request is not a timeout, and leaves no deadline', async () => {
   await using server = await serve(() => {});
   const endpoint = { name: 'test', baseUrl: server.url, apiKey: null };
   const deadlines = new Deadlines(systemClock);

@@ -91,7 +91,7 @@ describe('rights with a grant', () => {
     );
   });
 
-  test('that apply are those that a task would get now, or less where it was created with less', () => {
+  test('are those that a task would get now, or less if it was created with less', () => {
     fc.assert(
       fc.property(anyRights, anyRights, anyAgent, anyMode, (then, above, definition, mode) => {
         const given = grant(mode);

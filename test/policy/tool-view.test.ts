@@ -108,7 +108,7 @@ describe('a child', () => {
     expect(view({})).toEqual({ names: [...without('AskUser'), ...MCP], dropped: [asksUser] });
   });
 
-  test('gets Task too where agents are nested, down to the greatest depth', () => {
+  test('gets Task too if agents are nested, down to the greatest depth', () => {
     expect(view({ nested: true }).names).toContain('Task');
     expect(view({ nested: true, rights: { ...rights(), depth: 2 } }).dropped).toEqual([
       asksUser,

@@ -79,7 +79,7 @@ describe('the last turns of a conversation as another task gets them', () => {
   });
 });
 
-it('a child of another type gets them before its prompt, behind its own system prompt', async () => {
+it('a child of another type gets them before its prompt, after its own system prompt', async () => {
   const test = testEngine(
     byPrompt({
       main: [

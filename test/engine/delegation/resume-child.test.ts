@@ -92,7 +92,7 @@ describe('resume continues, with its full context,', () => {
     expect(result?.text).toMatch(/^two\n\n/);
   });
 
-  it('a partial task, which gets its turns anew', async () => {
+  it('a partial task, which gets a new number of turns', async () => {
     const { result, test, id } = await resume({
       part: [found, { text: 'so far' }, found, { text: 'the rest' }],
       setup: { settings: { taskLimits: { ...LIMITS, maxTurns: 1 } } },
@@ -114,7 +114,7 @@ describe('resume continues, with its full context,', () => {
     expect(textsOf(requests.at(-1))).toEqual(['part', 'more']);
   });
 
-  it('a task that could not be told to stop at a limit, and is not told now', async () => {
+  it('a task that could not be told to stop at a limit, and does not learn it later', async () => {
     const { result, requests } = await resume({
       part: [{ ...found, usage: { input: 1_000 } }, { text: 'two' }],
       // No room for a second request, so not for a last turn either.

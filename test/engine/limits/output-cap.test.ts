@@ -235,7 +235,7 @@ describe('Budget.reserveRequest', () => {
     );
   });
 
-  it('leaves room for a request that is sent beside another one', async () => {
+  it('leaves room for a request that is sent next to another one', async () => {
     const tree = budget(60_000);
     const first = await budget(500_000, tree).reserveRequest(
       estimateRequestNeed(5_000, FACTS),

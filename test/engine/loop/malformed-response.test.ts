@@ -182,7 +182,7 @@ it.each<[string, readonly EventBody[], unknown]>([
     tells('fault-2', 'a call of Bash as text'),
   ],
   [
-    'a call as text behind which the output limit is reached',
+    'a call as text after which the output limit is reached',
     round(1, { ...AS_TEXT, reason: 'length' }),
     tells('fault-1', 'a call of Bash as text'),
   ],

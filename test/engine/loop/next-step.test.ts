@@ -257,7 +257,7 @@ describe('the next step', () => {
       turn,
     ],
     [
-      'of a resumed task counts its turns anew',
+      'of a resumed task counts its turns from zero',
       [
         ...rounds(3),
         ENDED,

@@ -300,7 +300,7 @@ describe('git', () => {
     expect(await told('git -C sub diff')).toMatch(/^its `.git` is not whole/);
   });
 
-  test('is not proved for another repository behind a link', async () => {
+  test('is not proved for another repository that a link hides', async () => {
     const { root, outside, told } = workspace(['a/.git/HEAD']);
     mkdirSync(join(outside, 'x'));
     mkdirSync(join(outside, 'a'));

@@ -38,7 +38,7 @@ const edit = (path: string, from: string, to: string) =>
   call('Edit', { file_path: path, old_string: from, new_string: to });
 
 describe('siblings', () => {
-  test('cannot overwrite a change that another task made since they read the file, and the error names that task', async () => {
+  test('cannot overwrite a change that another task made after they read the file, and the error names that task', async () => {
     const root = tempDirectory();
     const path = join(root, 'shared.txt');
     fs.writeFileSync(path, 'one\n');

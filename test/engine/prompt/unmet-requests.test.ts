@@ -41,7 +41,7 @@ describe('tools with restrictions that no rule can express', () => {
     },
   );
 
-  it('does not count a denial of the whole tool in place of a pattern', async () => {
+  it('does not count a denial of the full tool in place of a pattern', async () => {
     const agent = await readOne(
       claude.agents,
       agentFile('name: a', 'description: b', 'disallowedTools: Bash(rm *)'),

@@ -21,7 +21,7 @@ it.each([
     true,
   ],
   ['arguments between the lines of a key', `rm -rf ${key(' /srv /home ')}`, true],
-  ['the same with keys beside it', `echo known-secret known-secret ${key('\nmake\n')}`, true],
+  ['the same with keys next to it', `echo known-secret known-secret ${key('\nmake\n')}`, true],
   ['a key in JSON', JSON.stringify({ key: key('\nabc\n') }), true],
 ])('of %s', (_, text, hides) => {
   expect(changesByRedaction(text, redact)).toBe(hides);

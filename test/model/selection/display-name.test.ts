@@ -103,7 +103,7 @@ describe('a definition with the name', () => {
     ['a list', CLAUDE, ['gpt-5', 'Claude Opus 4.6'], 'anthropic/claude-opus-4-6'],
     ['a list with inherit at its end', CLAUDE, ['gpt-5', 'inherit'], 'anthropic/claude-opus-5-5'],
     [
-      'capitals, where one server has any model',
+      'capitals, if one server has any model',
       { OLLAMA_HOST: 'localhost' },
       ['Qwen3:8B'],
       'ollama/Qwen3:8B',

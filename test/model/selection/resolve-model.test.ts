@@ -182,7 +182,7 @@ describe('a task', () => {
     ],
     ['a light model', { ...LLM, ...LIGHT }, { definition: ['fast'] }, {}, 'light_llm/small'],
     [
-      'a light model beside a key',
+      'a light model next to a key',
       { ...CLAUDE, ...LIGHT },
       { definition: ['fast'] },
       {},

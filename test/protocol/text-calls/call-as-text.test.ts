@@ -319,7 +319,7 @@ it.each([
   ['ends', '</s>'],
   ['calls', 'default_api.Read('],
   ['invocations', '<invoke name="Read"><parameter name="a">'],
-  ['whole calls', `<tool_call>${CALL}</tool_call>`],
+  ['complete calls', `<tool_call>${CALL}</tool_call>`],
 ])('is searched for in a million characters of %s at once', (_, part) => {
   for (const before of ['', part.trim() === '' ? '<|channel|>commentary to=Read' : `${part}{"`]) {
     const text = `${before}${part.repeat(Math.floor(999_900 / part.length))}x>`;

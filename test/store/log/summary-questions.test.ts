@@ -68,7 +68,7 @@ it.each<[string, readonly EventBody[], string, readonly string[], string]>([
     ['2'],
     'parked',
   ],
-  ['is asked anew', [STARTED, asked(1, 'c1'), asked(2, 'c1')], 'parked', ['2'], 'parked'],
+  ['is asked again', [STARTED, asked(1, 'c1'), asked(2, 'c1')], 'parked', ['2'], 'parked'],
   ['its call ends', [STARTED, asked(1, 'c1'), refused], 'running', [], 'interrupted'],
   ['is taken over', [STARTED, asked(1, 'c1'), CLAIMED], 'parked', ['1'], 'parked'],
   [

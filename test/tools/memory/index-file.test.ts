@@ -34,7 +34,7 @@ describe('an index', () => {
       '- [a.md](a.md): x\n',
     ],
     [
-      'keeps what is no line of it',
+      'keeps lines that do not belong to it',
       'Hi.\n- [x](../a.md)\n- [y](https://a.md)\n- [z](MEMORY.md)\nBye',
       [],
       'Hi.\n- [x](../a.md)\n- [y](https://a.md)\n- [z](MEMORY.md)\nBye',

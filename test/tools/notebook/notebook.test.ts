@@ -391,7 +391,7 @@ describe('the tools', () => {
     );
   });
 
-  test('a notebook that somebody else has changed must be read again', async () => {
+  test('a notebook that was changed since must be read again', async () => {
     const at = await opened();
     at.write('a.ipynb', JSON.stringify(THREE_CELLS));
     const edit = { notebook_path: 'a.ipynb', cell_id: 'load', new_source: 'x' };

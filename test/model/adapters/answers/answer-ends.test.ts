@@ -160,7 +160,7 @@ it('an error in the event of the finish reason fails the answer', async () => {
   expect(read.failed).toMatch(/busy/);
 });
 
-it('an error after content behind a finish reason fails the answer', async () => {
+it('an error after content that follows a finish reason fails the answer', async () => {
   const chunk = GOOGLE.answer[0];
   expect((await readQuirk(GOOGLE, [chunk, chunk, LATE_ERROR])).failed).toMatch(/busy/);
 });
