@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { heardTwice, wrongsOf } from './random-checks.ts';
-import type { BatchCount } from './mortal-store.ts';
+import type { BatchCount } from './killable-store.ts';
 import { calmPlan, ONE_AT_A_TIME, wildPlan } from './random-plans.ts';
 import { randomRuns } from './random-runs.ts';
 import type { Work } from './random-work.ts';

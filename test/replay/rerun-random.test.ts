@@ -5,7 +5,7 @@ import { rerunTaskLog, rerunTree } from '../../src/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { ONE_AT_A_TIME, wildPlan } from '../engine/random-plans.ts';
 import { randomRuns } from '../engine/random-runs.ts';
-import type { Death } from '../engine/mortal-store.ts';
+import type { Death } from '../engine/killable-store.ts';
 import {
   eventsOf,
   live,

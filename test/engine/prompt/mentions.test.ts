@@ -4,7 +4,7 @@ import { MAX_MENTIONS } from '../../../src/engine/prompt/agent-types.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { toolCalls } from '../../../src/protocol/message.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
-import { MortalStore } from '../mortal-store.ts';
+import { KillableStore } from '../killable-store.ts';
 import { call, calls, eventsOfType, play, requestsOf, textsOf, until, type Play } from '../play.ts';
 import { statesOf, testEngine, WORKER, type EngineSetup, type TestEngine } from '../support.ts';
 import type { TaskState } from '../../../src/protocol/state/task-state.ts';
@@ -234,7 +234,7 @@ it('the history stays complete when a request is sent again after a failure', as
 async function survived(batch: number): Promise<TaskState | null> {
   const script = { main: [{ text: 'I know that.' }, { text: 'done' }] };
   const disk = openMemoryStore({});
-  const mortal = new MortalStore(disk, { batch, several: false, kept: 0 }, async () => {});
+  const mortal = new KillableStore(disk, { batch, several: false, kept: 0 }, async () => {});
   const first = engine(script, { store: mortal.store, onFault: () => {} });
   const run = first.start('main @explore where?');
   await Promise.race([run.end.written, until(() => mortal.isDead)]);
