@@ -12,8 +12,8 @@ const PREFIX =
   /^\s*(?:\[[^\]]{1,30}\]|[A-Z]{2,}-\d+|(?:fix|bugfix|hotfix|bug)\b(?:\([^)]*\))?!?(?=:)|[\w./-]{1,30}(?=:\s))\s*[:.-]?\s*/i;
 const REFERENCE =
   /\(?(?:(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|see|gh|issue|pr|bug)[\s:-]*)?(?:#\d+|GH-\d+|[A-Z]{2,}-\d+)\)?|https?:\/\/\S+/gi;
-const MOST_ANSWERS = 2;
-const FEWEST_WORDS = 3;
+const MAX_ANSWERS = 2;
+const MIN_WORDS = 3;
 
 /** A commit as its history lists it. */
 export interface Commit {
@@ -73,11 +73,11 @@ function questionOf(commit: Commit): Omit<LocationQuestion, 'language'> | null {
   const sources = commit.changes.filter(
     ({ path }) => fileKind(path) === 'source' && detectLanguage(path) !== null,
   );
-  if (sources.length === 0 || sources.length > MOST_ANSWERS) return null;
+  if (sources.length === 0 || sources.length > MAX_ANSWERS) return null;
   if (sources.some(({ status }) => status !== 'M')) return null;
   const answers = sources.map(({ path }) => path);
   const question = questionText(commit.subject);
-  if ((question.match(/[A-Za-z]{3,}/g) ?? []).length < FEWEST_WORDS) return null;
+  if ((question.match(/[A-Za-z]{3,}/g) ?? []).length < MIN_WORDS) return null;
   if (answers.some((path) => names(question, path))) return null;
   return { workspace: parent, question, answers };
 }

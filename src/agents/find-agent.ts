@@ -91,14 +91,14 @@ export type FoundAgent =
   | { readonly ok: true; readonly agent: AgentDefinition }
   | { readonly ok: false; readonly error: ErrorInfo };
 
-/** The most characters of a name in a message: a model can give one of any length. */
+/** The maximum number of characters of a name in a message: a model can give one of any length. */
 const MAX_SHOWN = 80;
 const MAX_GUESSES = 3;
-/** The most UTF-16 units of a name that is compared in its folded form: more than any name has. */
+/** The maximum number of UTF-16 units of a name that is compared in its folded form: more than any name has. */
 const MAX_FOLDED = 500;
 /** Matches a path from the working directory, the home directory or the root, which is not the name of an agent. */
 const PATH = /^(?:\.{0,2}|~)[/\\]/;
-/** The most names in a message, and the most UTF-16 units of them. */
+/** The maximum number of names in a message, and the most UTF-16 units of them. */
 const MAX_NAMES = 40;
 const MAX_NAMES_LENGTH = 600;
 

@@ -7,7 +7,10 @@ const K1 = 1.2;
 const B = 0.75;
 /** A word in the name counts as much as this many in the description. */
 const NAME_WEIGHT = 3;
-/** The most UTF-16 units that are searched: people write the purpose of an agent, and of a request, first. */
+/**
+ * The maximum number of UTF-16 units that are searched: people write the purpose of an agent, and of a request,
+ * first.
+ */
 const MAX_QUERY = 20_000;
 const MAX_DESCRIPTION = 1_000;
 

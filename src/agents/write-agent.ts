@@ -133,7 +133,7 @@ async function toYaml(fields: JsonObject): Promise<string> {
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }
 
-/** The most code points of a file name. In any script that is less than file systems allow. */
+/** The maximum number of code points of a file name. In any script that is less than file systems allow. */
 const MAX_FILE_NAME = 60;
 
 /** Returns the name of the file that an agent of this name is written to: `Rust Expert` → `rust-expert.md`. */

@@ -28,9 +28,9 @@ interface Reading {
 }
 
 const LISTS = ['allow', 'ask', 'deny'] as const satisfies readonly (keyof RuleSet)[];
-/** The most remarks in one notice. */
+/** The maximum number of remarks in one notice. */
 const MAX_REMARKS = 5;
-const LONGEST_RULE = 80;
+const MAX_RULE_LENGTH = 80;
 
 /** Reads the permission rules of a settings file, and from the user's own file also the mode. */
 export function readClaudeSettings(settings: ClaudeSettings): Layer {
@@ -110,7 +110,7 @@ function readRule(
   if (texts.length > 0) reading.assignments.push({ entry, value: texts, source });
   if (remark === null) return [];
   const line = /:(\d+)$/.exec(at.where)?.[1];
-  const shown = escapeLine(truncate(text, LONGEST_RULE));
+  const shown = escapeLine(truncate(text, MAX_RULE_LENGTH));
   return [`${shown}${line === undefined ? '' : ` (line ${line})`}: ${escapeLine(remark)}`];
 }
 

@@ -15,10 +15,10 @@ import {
 import { isPassableToCommands } from '../sys/processes/command-environment.ts';
 
 const WEEK_SECONDS = 604_800;
-const MOST_TOKENS = 1_000_000_000;
-const MOST_USD = 1_000_000;
+const MAX_TOKENS = 1_000_000_000;
+const MAX_USD = 1_000_000;
 const GIBIBYTE = 1_073_741_824;
-const MOST_BYTES = 1024 * GIBIBYTE;
+const MAX_BYTES = 1024 * GIBIBYTE;
 
 const SECONDS = [0.01, WEEK_SECONDS] as const;
 
@@ -47,7 +47,7 @@ const SANDBOX_KEYS = {
   caches: choiceKey(
     'private',
     ['private', 'shared'],
-    'caches of package managers that shell commands use: "private", of their own, or "shared", yours, through which a command can reach what you run',
+    'caches of package managers for shell commands: "private" (separate ones) or "shared" (yours, through which a command can change what you run)',
     { project: 'never' },
   ),
   env: listKey({
@@ -72,15 +72,15 @@ export const SECTIONS = {
     default_timeout_seconds: decimalKey(
       300,
       SECONDS,
-      'after so long a foreground wait goes on in the background',
+      'how long a call waits for a task in the foreground before it continues in the background',
     ),
     ...limitKeys({
       task_wall_seconds: [1800, SECONDS, 'wall time of one delegated task'],
-      max_tokens: [1_000_000, [1, MOST_TOKENS], 'paid tokens of one delegated task'],
-      max_cost_usd: [0, [0, MOST_USD], 'cost of one delegated task in USD; 0: no limit'],
+      max_tokens: [1_000_000, [1, MAX_TOKENS], 'paid tokens of one delegated task'],
+      max_cost_usd: [0, [0, MAX_USD], 'cost of one delegated task in USD; 0: no limit'],
       max_tool_bytes: [
         0,
-        [0, MOST_BYTES],
+        [0, MAX_BYTES],
         'bytes of all tool results of one delegated task; 0: no limit',
       ],
     }),
@@ -111,12 +111,12 @@ export const SECTIONS = {
   },
   budget: limitKeys({
     tree_tokens: [0, [0, 1_000_000_000_000], 'paid tokens of the whole tree; 0: no limit'],
-    tree_cost_usd: [0, [0, MOST_USD], 'cost of the whole tree in USD; 0: no limit'],
+    tree_cost_usd: [0, [0, MAX_USD], 'cost of the whole tree in USD; 0: no limit'],
     tree_turns: [0, [0, 100_000_000], 'turns of the whole tree; 0: no limit'],
     tree_wall_seconds: [0, [0, WEEK_SECONDS], 'wall time of the whole tree; 0: no limit'],
     tree_tool_bytes: [
       0,
-      [0, MOST_BYTES],
+      [0, MAX_BYTES],
       'bytes of all tool results of the whole tree; 0: no limit',
     ],
     max_processes: [64, [1, 100_000], 'shell commands of one tree at a time; the rest queue'],
@@ -137,7 +137,7 @@ export const SECTIONS = {
     no_progress_calls: integerKey(
       8,
       [2, 10_000],
-      'repetitions of the same calls with the same results that end a task',
+      'how often the same calls may give the same results before the task is ended',
     ),
   },
   output: {
@@ -149,7 +149,7 @@ export const SECTIONS = {
     read_bytes: integerKey(262_144, [256, GIBIBYTE], 'bytes of one Read result'),
     spill_bytes: integerKey(
       52_428_800,
-      [0, MOST_BYTES],
+      [0, MAX_BYTES],
       "bytes of a command's output kept in a file before the command is stopped",
     ),
   },
@@ -189,8 +189,12 @@ export const SECTIONS = {
       project: 'narrow',
       wrongValueHints: { dontAsk: DONT_ASK_HINT },
     }),
-    allow: listKey({ combine: 'append', expects: RULES, meaning: 'calls that run' }),
-    ask: listKey({ combine: 'append', expects: RULES, meaning: 'calls that are asked for' }),
+    allow: listKey({
+      combine: 'append',
+      expects: RULES,
+      meaning: 'calls that run without a question',
+    }),
+    ask: listKey({ combine: 'append', expects: RULES, meaning: 'calls that need your approval' }),
     deny: listKey({ combine: 'append', expects: RULES, meaning: 'calls that never run' }),
     agent_modes: listKey({
       project: 'never',
@@ -198,7 +202,7 @@ export const SECTIONS = {
       expects: `a list of NAME=MODE, as in "coder=acceptEdits", with one of the modes ${GRANTABLE_MODES.join(', ')}`,
       takes: (item) => parseAgentMode(item) !== null,
       meaning:
-        "modes that agents of yours may have where their definition asks for more than their parent's",
+        'modes that agents may have if their definition asks for more than the mode of their parent',
     }),
     on_ask: choiceKey('deny', ['deny', 'park'], 'what a headless run does with a question'),
   },
@@ -218,7 +222,7 @@ export const SECTIONS = {
     durability: choiceKey(
       'safe',
       ['safe', 'fast'],
-      '"safe" syncs the log to disk where a promise was made; "fast" leaves it to the system',
+      '"safe" syncs the log to disk before Muster reports something as saved; "fast" leaves that to the system',
       { project: 'never' },
     ),
   },

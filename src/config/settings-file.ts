@@ -9,7 +9,7 @@ import {
 } from '../sys/files/project-file.ts';
 import { readWithLimit } from '../sys/files/read-at-most.ts';
 
-/** The most bytes of one settings file. */
+/** The maximum number of bytes of one settings file. */
 export const MAX_SETTINGS_BYTES = 262_144;
 
 export type SettingsReading =

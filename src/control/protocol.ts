@@ -90,9 +90,9 @@ export function checkVersion(version: unknown, who: 'client' | 'process'): void 
 
 /** The limits of a control socket. A client that exceeds one gets an error that names it. */
 export interface ControlLimits {
-  /** The most connections served at once. Further clients are told to try again. */
+  /** The maximum number of connections served at once. Further clients are told to try again. */
   readonly connections: number;
-  /** The most bytes of a request line, without its newline. */
+  /** The maximum number of bytes of a request line, without its newline. */
   readonly requestBytes: number;
   /** The time from the connection to the end of the request line. */
   readonly requestMs: number;
@@ -110,5 +110,5 @@ export const CONTROL_LIMITS: ControlLimits = {
   closeMs: 250,
 };
 
-/** The most bytes of a reply line. A longer answer belongs in the task's output file. */
+/** The maximum number of bytes of a reply line. A longer answer belongs in the task's output file. */
 export const MAX_REPLY_BYTES = 16 * 1024 * 1024;

@@ -154,7 +154,7 @@ function probeSocket(path: string): Promise<'listening' | 'dead' | 'gone' | 'unk
   });
 }
 
-/** The most sockets that one sweep checks. A sweep runs at each start, so few are enough. */
+/** The maximum number of sockets that one sweep checks. A sweep runs at each start, so few are enough. */
 const MOST = 16;
 const NAME = /^[a-z0-9]{12}\.(?:sock|tmp)$/;
 /**

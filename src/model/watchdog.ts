@@ -4,7 +4,7 @@ import type { Deadline, Deadlines } from '../base/deadlines.ts';
 import { formatDuration } from '../base/text.ts';
 import {
   modelName,
-  type Awaited,
+  type AwaitedProgress,
   type ModelFailure,
   type ModelPart,
   type ModelPort,
@@ -40,7 +40,7 @@ const CANCELLED: ModelPart = {
 const FIRST_SILENCE_MS = 3_000;
 
 /** Bytes without content extend a limit for this long at most. */
-const LONGEST_WITHOUT_CONTENT_MS = 600_000;
+const MAX_WITHOUT_CONTENT_MS = 600_000;
 
 /** The dependencies of the watchdog. */
 export interface WatchdogDeps {
@@ -111,7 +111,7 @@ type Phase = 'connecting' | 'waiting' | 'streaming';
 interface PhaseDetails {
   /** The limit as failures name it. Its key in `[liveness]` has `_seconds` behind the name. */
   readonly limit: NonNullable<ModelFailure['limit']>;
-  readonly awaited: Awaited;
+  readonly awaited: AwaitedProgress;
   readonly field: keyof LivenessLimits;
   /** The beginning of the message of a timeout. */
   readonly text: string;
@@ -170,7 +170,7 @@ class Watch implements WireObserver {
     if (listener !== undefined) {
       this.progressed = (part) => {
         this.recordContent();
-        listener.progressed(part);
+        listener.onProgress(part);
       };
     }
     this.lastByteAt = this.clock.monotonic();
@@ -278,7 +278,7 @@ class Watch implements WireObserver {
   private reportSilence(): void {
     this.isSilent = true;
     const silentMs = Math.round(this.clock.monotonic() - this.lastContentAt);
-    this.options.listener?.quiet({ waitsFor: PHASES[this.phase].awaited, silentMs });
+    this.options.listener?.onSilence({ waitsFor: PHASES[this.phase].awaited, silentMs });
   }
 
   private reportFlow(): void {
@@ -286,7 +286,7 @@ class Watch implements WireObserver {
     this.silenceMs *= 2;
     this.deadline.cancel();
     this.deadline = this.scheduleCheck();
-    this.options.listener?.flowing();
+    this.options.listener?.onResumed();
   }
 
   private lifeEndsAt(): number {
@@ -294,7 +294,7 @@ class Watch implements WireObserver {
   }
 
   private contentEndsAt(): number {
-    return this.lastContentAt + Math.max(LONGEST_WITHOUT_CONTENT_MS, this.limitMs());
+    return this.lastContentAt + Math.max(MAX_WITHOUT_CONTENT_MS, this.limitMs());
   }
 
   private limitMs(): number {

@@ -1,4 +1,4 @@
-import type { OutputShare } from './model.ts';
+import type { ModelOutputLimit } from './model.ts';
 
 /** A limit that a task has reached, for the event and for error messages. */
 export interface LimitHit {
@@ -14,7 +14,7 @@ export interface LimitHit {
    */
   readonly lastAnswerFits?: true;
   /** The model whose output limit makes up most of `needed`. Absent if there is none, and in older logs. */
-  readonly output?: OutputShare;
+  readonly output?: ModelOutputLimit;
   /** The model without a known price, as `provider/id`, if that keeps a cap on cost from acting. */
   readonly unpriced?: string;
 }

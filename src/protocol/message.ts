@@ -89,7 +89,7 @@ export function toolCalls(message: AssistantMessage): readonly ToolCallPart[] {
 }
 
 /** The maximum length of an ordinary call id. A longer one may contain data that the server needs back. */
-const LONGEST_PLAIN_ID = 40;
+const MAX_PLAIN_ID_LENGTH = 40;
 
 /**
  * Tells whether a message contains data that only the model that wrote it can take back: thoughts, signatures,
@@ -100,7 +100,7 @@ export function isBoundToModel({ content }: AssistantMessage): boolean {
     (part) =>
       part.type === 'reasoning' ||
       part.meta !== undefined ||
-      (part.type === 'tool_call' && part.id.length > LONGEST_PLAIN_ID),
+      (part.type === 'tool_call' && part.id.length > MAX_PLAIN_ID_LENGTH),
   );
 }
 

@@ -41,21 +41,21 @@ export function modelName(model: Pick<ResolvedModel, 'provider' | 'id'>): string
   return `${model.provider}/${model.id}`;
 }
 
-/** A tool as a request describes it. It is serialized once per view, with its fields always in the same order. */
+/** A tool as a request describes it. Its fields are always serialized in the same order. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
 }
 
-/** The part of a request that all requests of one view share: it never changes while a task runs. */
+/** The system prompt and tools, which are the same in all requests of a task and in those of tasks with the same agent. */
 export interface RequestPrefix {
   /** The texts of the system prompt, the most stable first. The last one is specific to the task. */
   readonly system: readonly string[];
   readonly tools: readonly ToolSpec[];
   /**
-   * The parts of the first text of the system prompt, which are joined with an empty line between them. They are for
-   * views of a request and are never sent. Absent in older logs.
+   * The parts of the first text of the system prompt, which are joined with an empty line between them. They are only
+   * used to display a request and are never sent. Absent in older logs.
    */
   readonly parts?: readonly PromptPartLength[];
 }
@@ -77,8 +77,8 @@ export interface ModelRequest {
   readonly effort?: Effort;
   /** Groups requests that share a prefix, for providers that route by it (OpenAI). */
   readonly cacheKey?: string;
-  /** The lane in which the request waits for its turn. Default: in the foreground, without a tree. */
-  readonly lane?: Lane;
+  /** The priority of the request while it waits for its turn. Default: in the foreground, and part of no tree. */
+  readonly priority?: RequestPriority;
   /**
    * Returns the bytes of an attachment of its messages by their SHA-256; null if they are no longer stored. Absent
    * if no message has attachments.
@@ -86,15 +86,18 @@ export interface ModelRequest {
   readBlob?(hash: string): Uint8Array | null;
 }
 
-/** The position of a request among requests that wait. */
-export interface Lane {
-  /** The id of the task at the top of its tree: trees take turns. */
+/** Decides when a request gets its turn among the requests that wait for the same provider. */
+export interface RequestPriority {
+  /** The id of the root task. Trees take turns. */
   readonly tree: string;
   /** True if nobody waits for the answer. Requests in the foreground go first. */
   readonly background: boolean;
 }
 
-/** Tokens as the provider reports them; `input` is what was not read from cache. */
+/**
+ * Tokens as the provider reports them. `input` excludes tokens that were read from or written to a cache; `output`
+ * includes `reasoning`.
+ */
 export interface Usage {
   readonly input: number;
   readonly output: number;
@@ -139,7 +142,7 @@ export interface Amount {
   readonly costUsd: number;
 }
 
-export const NOTHING: Amount = { tokens: 0, costUsd: 0 };
+export const NO_AMOUNT: Amount = { tokens: 0, costUsd: 0 };
 
 export function addAmounts(a: Amount, b: Amount): Amount {
   return { tokens: a.tokens + b.tokens, costUsd: a.costUsd + b.costUsd };
@@ -159,7 +162,7 @@ export function addWork(a: Work, b: Work): Work {
   return { turns: a.turns + b.turns, toolBytes: a.toolBytes + b.toolBytes };
 }
 
-/** Returns the paid tokens, which every budget counts: input that was not read from a cache, plus output. */
+/** Returns the tokens that budgets count: input, cache writes and output. Cache reads cost little and do not count. */
 export function paidTokens(usage: Usage): number {
   return usage.input + usage.cacheWrite + usage.output;
 }
@@ -197,14 +200,14 @@ export interface ModelFailure {
 /** One part of an answer, as it is streamed. */
 export type ModelPart =
   /**
-   * A rate limit holds the request back, apart from the limit on the number of requests at a time. `because`: the
-   * subject of the wait ("the rate limit of …"). `untilMs`: its end in milliseconds since the epoch; null if it is
-   * not known.
+   * The request waits for a rate limit. A wait for the limit on simultaneous requests is not reported. `because`: the
+   * limit that it waits for ("the rate limit of …"). `untilMs`: the end of the wait in milliseconds since the epoch;
+   * null if it is not known.
    */
   | { readonly type: 'held'; readonly because: string; readonly untilMs: number | null }
   /** The wait after `held` is over. The request is sent when the next part is read, and may be held again. */
   | { readonly type: 'admitted' }
-  /** The first byte of the answer has arrived. This part comes exactly once, before the following ones. */
+  /** The first byte of the answer has arrived. This part comes exactly once, before all parts that follow in this list. */
   | { readonly type: 'accepted' }
   | { readonly type: 'text_delta'; readonly text: string }
   | { readonly type: 'reasoning_delta'; readonly text: string }
@@ -232,16 +235,16 @@ export type ModelPart =
       readonly usage?: Usage;
       /** The number of characters of call arguments that had arrived, which no other part reports. */
       readonly argumentCharacters?: number;
-      /** Repairs in the part of the answer that came. Default: none. */
+      /** Repairs in the part of the answer that had arrived. Default: none. */
       readonly repairs?: Repairs;
     };
 
 /** The next sign of progress that a silent request waits for. */
-export type Awaited = 'connection' | 'first_token' | 'next_event';
+export type AwaitedProgress = 'connection' | 'first_token' | 'next_event';
 
 /** The state of a request for which no content has arrived for `silentMs`. */
 export interface Silence {
-  readonly waitsFor: Awaited;
+  readonly waitsFor: AwaitedProgress;
   readonly silentMs: number;
 }
 
@@ -251,17 +254,17 @@ export type ProgressPart = Extract<
   { readonly type: 'text_delta' | 'reasoning_delta' | 'tool_call_started' }
 >;
 
-/** Observes a request between the parts that its reader waits for. */
+/** Is called while a request is under way, in addition to the parts that its stream yields. */
 export interface AnswerListener {
   /** Called when nothing has arrived for a while. */
-  quiet(silence: Silence): void;
+  onSilence(silence: Silence): void;
   /** Called when something arrives after such a silence. */
-  flowing(): void;
+  onResumed(): void;
   /**
-   * Called by a port over the network instead of yielding the part. There are many of these parts, nothing depends on
-   * them, and each would have a cost in every reader that it passes through.
+   * Called by a network port instead of yielding the part. There are many of these parts, no decision depends on them,
+   * and yielding each of them through several iterators would be slow.
    */
-  progressed(part: ProgressPart): void;
+  onProgress(part: ProgressPart): void;
 }
 
 /**
@@ -279,15 +282,15 @@ export interface ModelPort {
 /** The details of a model that are known. A field is null if it is not known. */
 export interface ModelDetails {
   readonly contextWindow: number | null;
-  /** The maximum number of output tokens that requests ask for; null if they set no maximum. */
+  /** The maximum number of output tokens of the model. Requests set no maximum if it is null. */
   readonly maxOutput: number | null;
   readonly price: ModelPrice | null;
-  /** The number of tokens of the shortest prefix that is cached. Absent if it is not known. */
+  /** The minimum length, in tokens, of a prefix that the provider caches. Absent if it is not known. */
   readonly cacheMinimum?: number;
 }
 
-/** The part of a budget that a request reserves for its answer. */
-export interface OutputShare {
+/** The output limit of a model, for which a request reserves a part of the budget. */
+export interface ModelOutputLimit {
   /** The model as `provider/id`. */
   readonly model: string;
   /** Its output limit in tokens. */
@@ -295,24 +298,24 @@ export interface OutputShare {
 }
 
 /** Prices in USD per million tokens. */
-export interface Rates {
+export interface TokenPrices {
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
 }
 
-/** The rates for a complete request whose prompt, cached or not, is longer than a limit. */
-export interface LongPromptRates extends Rates {
-  /** The limit in tokens. */
+/** The prices of a complete request whose prompt, cached or not, is longer than a number of tokens. */
+export interface LongPromptRates extends TokenPrices {
+  /** The number of tokens. */
   readonly above: number;
 }
 
-export interface ModelPrice extends Rates {
-  /** Rates for long prompts, by rising limit. Default: all prompts have the same rates. */
+export interface ModelPrice extends TokenPrices {
+  /** Prices for long prompts, in ascending order of `above`. Default: all prompts have the same prices. */
   readonly longPrompts?: readonly LongPromptRates[];
   /** The source of the price. */
   readonly source: string;
-  /** The day for which the source gives it, `YYYY-MM-DD`; null if it is not known. */
+  /** The date of the price according to the source, `YYYY-MM-DD`; null if it is not known. */
   readonly asOf: string | null;
 }

@@ -7,7 +7,7 @@ import { sanitizeLine } from '../base/terminal-text.ts';
 import { plural, truncate } from '../base/text.ts';
 import { classifyCommand, hasCommands, lastRuns, type CheckKind } from './command-kinds.ts';
 
-/** The most commands of a child, and of all below it, that its parent's log keeps. */
+/** The maximum number of commands of a child, and of all below it, that its parent's log keeps. */
 const MAX_COMMANDS = 100;
 /** UTF-16 units of one command; a longer one is counted and not kept. */
 const MAX_COMMAND_LENGTH = 1_000;

@@ -55,7 +55,7 @@ export interface FakeModel {
   received(count: number): Promise<RecordedRequest>;
   /** Returns the number of requests that are being answered now. */
   inFlight(): number;
-  /** The most requests that were being answered at a time. */
+  /** The maximum number of requests that were being answered at a time. */
   readonly maxInFlight: number;
   /** Closes all connections and frees the port. When it resolves, every `onEnded` has been called. */
   close(): Promise<void>;

@@ -35,7 +35,7 @@ export class RequestRecorder {
   private readonly attempts = new Map<string, number>();
   private readonly waiting = new Map<number, Deferred<RecordedRequest>>();
   private count = 0;
-  /** The most requests that were being answered at a time. */
+  /** The maximum number of requests that were being answered at a time. */
   maxInFlight = 0;
 
   constructor({ keep }: { readonly keep: boolean }) {

@@ -10,7 +10,7 @@ import { DIRECTORY, DIRECTORY_ALIASES, defineTool } from './shared/define-tool.t
 import { WithheldCounter, fitLines } from './shared/output.ts';
 import { addPathSuggestion } from './shared/path-suggestions.ts';
 
-/** The most entries that are read, and the most that are shown. */
+/** The maximum number of entries that are read, and the most that are shown. */
 const MAX_ENTRIES = 10_000;
 const MAX_SHOWN = 1000;
 const NOTE_BYTES = 200;

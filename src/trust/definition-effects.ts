@@ -7,7 +7,7 @@ import { listedTools, type AgentDefinition } from '../protocol/agent.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
 import type { TemplateDefinition } from '../protocol/template.ts';
 
-/** The most characters of a text in a file that are shown. Rules and commands are never cut. */
+/** The maximum number of characters of a text in a file that are shown. Rules and commands are never cut. */
 const MAX_SHOWN = 300;
 
 /**

@@ -11,7 +11,7 @@ import {
 import { isInside } from '../base/path-inside.ts';
 import { hashContent } from '../sys/files/read-file.ts';
 
-/** The most bytes that one listing reads. */
+/** The maximum number of bytes that one listing reads. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 export interface ListedFile extends ProjectFileName {

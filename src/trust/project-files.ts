@@ -104,7 +104,7 @@ function settings(
   return { kind, maxBytes: MAX_SETTINGS_BYTES, ...place };
 }
 
-/** Returns the most bytes that a file of a kind may have, wherever it lies. */
+/** Returns the maximum number of bytes that a file of a kind may have, wherever it lies. */
 export function maxBytesOf(kind: ProjectFileKind): number {
   switch (kind) {
     case 'agent':

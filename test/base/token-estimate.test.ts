@@ -16,7 +16,7 @@ const SAMPLE = 2_000;
 /** A prose fixture is short: its samples are, too. */
 const PROSE_SAMPLE = 300;
 const UNSEEN_SAMPLE = 500;
-const MOST_SAMPLES = 120;
+const MAX_SAMPLES = 120;
 
 function filesBelow(folder: string, ending: string): readonly string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -35,8 +35,8 @@ function samplesOf(texts: readonly string[], length = SAMPLE): readonly string[]
       text.slice(n * length, (n + 1) * length),
     ).filter((sample) => sample.length > length / 3),
   );
-  const step = Math.max(1, all.length / MOST_SAMPLES);
-  return Array.from({ length: Math.min(all.length, MOST_SAMPLES) }, (_, n) => {
+  const step = Math.max(1, all.length / MAX_SAMPLES);
+  return Array.from({ length: Math.min(all.length, MAX_SAMPLES) }, (_, n) => {
     return all[Math.floor(n * step)] ?? '';
   });
 }

@@ -220,7 +220,7 @@ describe('the layers', () => {
     const { problems, rules } = await readConfig(place.inputs());
     expect(problems).toEqual([
       { where: `${place.userFile}:2`, message: expect.stringMatching(/^rule "Bash\(x": /) },
-      { where: `${mine}:2`, message: expect.stringMatching(/^rule "Bash\(rm": after the tool/) },
+      { where: `${mine}:2`, message: expect.stringMatching(/^rule "Bash\(rm": only `\(specifier/) },
     ]);
     expect(rules.deny).toEqual([
       { text: 'Bash(rm', tool: 'Bash', source: { kind: 'config', where: `${mine}:2` } },

@@ -26,7 +26,7 @@ export interface KillPlan {
 
 const KINDS: readonly MomentKind[] = ['time', 'request', 'line', 'log', 'effect'];
 /** Beyond the end of an answer, so that the time after it is met, too. */
-const MOST_LATER_MS = 40;
+const MAX_LATER_MS = 40;
 
 /** The same seed gives the same plan for a run of the same size; kinds take turns with the seeds. */
 export function killPlan(seed: number, size: RunSize): KillPlan {
@@ -62,5 +62,5 @@ function momentOf(kind: MomentKind, { size, share, random }: Draw): KillMoment {
   if (kind === 'time') return { kind, ms: share * size.time };
   const count = 1 + Math.floor(share * size[kind]);
   if (kind !== 'request') return { kind, count };
-  return { kind, count, laterMs: random() < 0.4 ? 0 : random() * MOST_LATER_MS };
+  return { kind, count, laterMs: random() < 0.4 ? 0 : random() * MAX_LATER_MS };
 }

@@ -7,7 +7,7 @@ import { runTree } from './tree-run.ts';
 /** About what a run has; it need not be exact. */
 const SIZE: RunSize = { time: 1_500, line: 240, log: 350, request: 36, effect: 13 };
 /** Some rules are broken in sight only where one of a few moments is met: in every tenth run, or in every hundredth. */
-const MOST_RUNS = 600;
+const MAX_RUNS = 600;
 const AT_ONCE = 3;
 
 /** The first that is found wrong with it. */
@@ -15,7 +15,7 @@ async function firstWrong({ bin }: Mutant, { kinds }: Mutation): Promise<readonl
   const found: string[] = [];
   let seed = 0;
   const worker = async (): Promise<void> => {
-    while (found.length === 0 && seed < MOST_RUNS) {
+    while (found.length === 0 && seed < MAX_RUNS) {
       const { kills } = killPlan(seed, SIZE);
       seed += 1;
       const [first] = kills;

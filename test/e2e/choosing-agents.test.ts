@@ -13,7 +13,7 @@ import { envelopeOf, eventsOf } from './muster.ts';
 import { openWorld, type World } from './world.ts';
 
 /** What may stand before the words of the user. */
-const MOST_BYTES = 20 * 1024;
+const MAX_BYTES = 20 * 1024;
 const EXAMPLES = resolve(import.meta.dirname, '../../examples/agents');
 
 function isMain({ systemParts }: RecordedRequest): boolean {
@@ -71,7 +71,7 @@ describe('200 agents installed', () => {
     const [first, second] = world.model.requests.filter(isMain);
     if (first === undefined || second === undefined) throw new Error('two requests are missing');
     assertAppendOnly(first, second);
-    expect(prefixBytes(first)).toBeLessThan(MOST_BYTES);
+    expect(prefixBytes(first)).toBeLessThan(MAX_BYTES);
     const lines = first.systemParts.join('\n').split('\n');
     const types = lines.slice(lines.findIndex((line) => line.startsWith('Types, ')) + 1);
     expect(types.slice(0, 8).map((line) => line.split(':')[0])).toEqual([

@@ -7,7 +7,7 @@ import type { World } from './world.ts';
  * 3 s are promised from the signal to the end of everything; here twice that, since the machine has
  * the other tests to run. Everything that is started would run for a minute.
  */
-const MOST_MS = 6_000;
+const MAX_MS = 6_000;
 
 /** Waits for a moment of a run; rejects when the run ends without it. */
 export async function reach(running: Running, moment: Promise<unknown>): Promise<void> {
@@ -23,7 +23,7 @@ export async function reach(running: Running, moment: Promise<unknown>): Promise
 export async function finishedSoon(finished: Promise<Finished>): Promise<Finished> {
   let timer;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it runs ${MOST_MS} ms after the signal`)), MOST_MS);
+    timer = setTimeout(() => reject(new Error(`it runs ${MAX_MS} ms after the signal`)), MAX_MS);
   });
   try {
     return await Promise.race([finished, late]);

@@ -200,8 +200,8 @@ export function heardTwice(world: World): readonly string[] {
 
 /** Where one waits is not sent, and may be elsewhere in another process; nor is what reads blobs. */
 function isSentAlike(one: ModelRequest, other: ModelRequest): boolean {
-  const { lane: _, readBlob: _reads, ...first } = one;
-  const { lane: _other, readBlob: _otherReads, ...second } = other;
+  const { priority: _, readBlob: _reads, ...first } = one;
+  const { priority: _other, readBlob: _otherReads, ...second } = other;
   return isDeepStrictEqual(first, second);
 }
 

@@ -12,7 +12,7 @@ interface Timer {
 const BEGIN = 1_700_000_000_000;
 
 /** More than any run of a test needs: what goes on beyond it goes round in circles. */
-const MOST_TIMERS = 100_000;
+const MAX_TIMERS = 100_000;
 
 /**
  * Time that stands still while anything is at work and leaps to the next timer when nothing is. A run
@@ -63,7 +63,7 @@ export class VirtualTime implements Clock {
 
   /** Lets time pass until `isDone`. Throws when nothing is left that could ever bring that about. */
   async pass(isDone: () => boolean): Promise<void> {
-    for (let fired = 0; fired < MOST_TIMERS; fired += 1) {
+    for (let fired = 0; fired < MAX_TIMERS; fired += 1) {
       await allAtRest();
       if (isDone()) return;
       const next = this.timers.shift();
@@ -71,7 +71,7 @@ export class VirtualTime implements Clock {
       this.at = Math.max(this.at, next.at);
       next.fire();
     }
-    throw new Error(`no end after ${MOST_TIMERS} timers`);
+    throw new Error(`no end after ${MAX_TIMERS} timers`);
   }
 }
 

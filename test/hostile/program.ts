@@ -27,7 +27,7 @@ export function removeCompiled(): void {
 }
 
 /** Longer than any case takes; one that hangs fails by its exit. */
-const MOST_MS = 20_000;
+const MAX_MS = 20_000;
 
 /** Runs the built program as a user does, with nothing of the developer's own machine. */
 export function runProgram(
@@ -48,7 +48,7 @@ export function runProgram(
         ...environment,
       },
       stdio: ['pipe', 'pipe', 'pipe'],
-      timeout: MOST_MS,
+      timeout: MAX_MS,
       killSignal: 'SIGKILL',
     },
   );

@@ -355,9 +355,9 @@ test.each<{ what: string; steps: readonly Step[]; heard: readonly string[] }>([
 ])('reports a silence: $what', async ({ steps, heard }) => {
   const told: string[] = [];
   await play(LIMITS, steps, {
-    quiet: ({ waitsFor, silentMs }) => void told.push(`${waitsFor} ${silentMs}`),
-    flowing: () => void told.push('flowing'),
-    progressed: () => {},
+    onSilence: ({ waitsFor, silentMs }) => void told.push(`${waitsFor} ${silentMs}`),
+    onResumed: () => void told.push('flowing'),
+    onProgress: () => {},
   });
   expect(told).toEqual(heard);
 });

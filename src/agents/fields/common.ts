@@ -9,7 +9,7 @@ import type { FieldReader } from './field-reader.ts';
 import { lazy } from '../../base/lazy.ts';
 import { EFFORTS, type Effort } from '../../protocol/model.ts';
 
-/** The most characters of a name. A longer one is cut. */
+/** The maximum number of characters of a name. A longer one is cut. */
 const MAX_NAME = 200;
 
 /** Returns a string, or a number that was written in place of one, as clean text. Undefined: it is empty, or another type. */

@@ -1,7 +1,10 @@
 import type { AgentProblem } from '../../protocol/agent.ts';
 import { shownMessage, type Field, type FieldProblem, type Fields } from '../parsing/fields.ts';
 
-/** The most problems that are reported for one file: a file full of mistakes must not fill the memory or the screen. */
+/**
+ * The maximum number of problems that are reported for one file: a file full of mistakes must not fill the memory
+ * or the screen.
+ */
 const MAX_PROBLEMS = 100;
 
 /** The fields of a file while its format reads them: the format takes each field that it knows, and reports problems. */

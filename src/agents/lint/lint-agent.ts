@@ -78,7 +78,7 @@ function lintModel(agent: AgentDefinition, { model: outlook, text }: LintContext
 const MIN_WORDS = 4;
 /** The fewest characters, for scripts without spaces between words. */
 const MIN_CHARACTERS = 8;
-/** The most bytes of a description. The main agent sees far less than that. */
+/** The maximum number of bytes of a description. The main agent sees far less than that. */
 const MAX_BYTES = 2048;
 
 /** Words about when to use an agent, and verbs for what agents do: every useful description has one of them. */

@@ -158,7 +158,7 @@ export interface DefinitionKind<T extends { readonly name: string }> {
    * before the next directory.
    */
   readonly projectOrder: 'format' | 'directory';
-  /** The most bytes that are read in one search. */
+  /** The maximum number of bytes that are read in one search. */
   readonly maxTotalBytes: number;
   /** Whether everything else in the folder of such a file belongs to it, so that the search ends there. */
   readonly ownsFolder: boolean;

@@ -6,7 +6,7 @@ import { pluginSearchPaths } from './plugins.ts';
 import { ownerOfDirectory, type SearchContext } from './search-context.ts';
 import { walkFiles, type FoundFile, type SkippedPath } from './walk.ts';
 
-/** The most directory entries that one search looks at. */
+/** The maximum number of directory entries that one search looks at. */
 const MAX_ENTRIES = 10_000;
 
 /** The files that a search path holds. */

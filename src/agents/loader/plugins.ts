@@ -13,7 +13,7 @@ import {
   type SearchContext,
 } from './search-context.ts';
 
-/** The most extensions of one product that are searched. */
+/** The maximum number of extensions of one product that are searched. */
 const MAX_EXTENSIONS = 500;
 
 /** Returns the paths that installed software adds to a search: Claude Code's plugins first, then extensions of other products. */

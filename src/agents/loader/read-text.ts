@@ -5,7 +5,7 @@ import { explainUntrusted, type ProjectFileReading } from '../../sys/files/proje
 import { readWithLimit } from '../../sys/files/read-at-most.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
 
-/** The most bytes that a file with definitions may have. */
+/** The maximum number of bytes that a file with definitions may have. */
 export const MAX_DEFINITION_BYTES = 4 * 1024 * 1024;
 
 /** It keeps no state between two texts. A byte order mark is not part of the text. */

@@ -10,10 +10,10 @@ import {
 } from './read-text.ts';
 import { walkFiles } from './walk.ts';
 
-/** The most directory entries and levels that are looked at. */
+/** The maximum number of directory entries and levels that are looked at. */
 const MAX_ENTRIES = 200_000;
 const MAX_DEPTH = 24;
-/** The most bytes that are read. */
+/** The maximum number of bytes that are read. */
 const MAX_BYTES = 1024 * 1024 * 1024;
 
 /**

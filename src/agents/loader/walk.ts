@@ -4,7 +4,7 @@ import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import { directoryEntries } from '../../sys/files/directory-names.ts';
 import { isInside } from '../../sys/files/paths.ts';
 
-/** The most levels below a search path that are entered by default. */
+/** The maximum number of levels below a search path that are entered by default. */
 const MAX_DEPTH = 8;
 /** Directories that never hold definitions and can hold very many files. */
 const IGNORED = new Set(['.git', 'node_modules']);

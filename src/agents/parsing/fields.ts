@@ -6,7 +6,10 @@ import { toAbsolutePath } from '../../sys/files/paths.ts';
 import type { DefinitionFile, FileDefinitions, ReferencedText } from '../loader/format.ts';
 import { withLineFeeds } from './split-front-matter.ts';
 
-/** The most characters of a message, before unsafe ones are escaped. It may quote a text as long as the file. */
+/**
+ * The maximum number of characters of a message, before unsafe ones are escaped. It may quote a text as long as the
+ * file.
+ */
 const MAX_MESSAGE = 400;
 
 /** Removes control characters, which could control a terminal. Tabs and line ends stay. */

@@ -46,7 +46,10 @@ export async function parseFrontMatter(
   return { kind: 'fields', fields, body: split.body.trim(), problems };
 }
 
-/** The most characters (UTF-16 units): far more than any real file has, and less than would delay the start. */
+/**
+ * The maximum number of characters (UTF-16 units): far more than any real file has, and less than would delay the
+ * start.
+ */
 const MAX_YAML = 2 * 1024 * 1024;
 
 type YamlReading =

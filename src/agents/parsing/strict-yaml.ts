@@ -9,7 +9,10 @@ type StrictResult =
 
 let yamlLibrary: typeof import('yaml') | undefined;
 
-/** The most uses of aliases: more than any agent file needs, and less than an attack with nested aliases needs. */
+/**
+ * The maximum number of uses of aliases: more than any agent file needs, and less than an attack with nested
+ * aliases needs.
+ */
 const MAX_ALIAS_COUNT = 10;
 
 /** The library needs about a second for this many. A hostile file must not take longer. */
@@ -19,7 +22,7 @@ const INDICATORS = new Set('[{,:?-&*\n');
 /**
  * Reads front matter as YAML 1.2 (core schema). For a key that occurs twice, the last one counts, as in JSON, and
  * a warning is reported. Any other violation is `ok: false`. Loads the YAML library.
- * @param maxIndicators the most lines, commas, brackets and the like, all together
+ * @param maxIndicators the maximum number of lines, commas, brackets and the like, all together
  */
 export async function parseStrict(
   yaml: string,

@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 
-/** The most lines of one field. Translating them takes time proportional to their square, and no file needs as many. */
+/**
+ * The maximum number of lines of one field. Translating them takes time proportional to their square, and no file
+ * needs as many.
+ */
 const MAX_ENTRIES = 500;
 
 const ACTIONS = ['allow', 'ask', 'deny'] as const;

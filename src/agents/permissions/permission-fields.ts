@@ -10,7 +10,7 @@ import { splitToolList } from '../fields/tool-grants.ts';
 /** The fields for permissions. The second is the newer name. Each is read by itself, and both apply. */
 const PERMISSION_FIELDS = ['permission', 'permissions'];
 
-/** The most permissions that a message names. */
+/** The maximum number of permissions that a message names. */
 const MAX_NAMES = 10;
 
 interface ReadPermissions {

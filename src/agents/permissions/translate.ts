@@ -25,7 +25,7 @@ export interface TranslatedPermissions {
   readonly unknown: readonly string[];
 }
 
-/** The most patterns of one tool. With more of them, the tool is treated as a whole. */
+/** The maximum number of patterns of one tool. With more of them, the tool is treated as a whole. */
 const MAX_PATTERNS = 200;
 
 /**
@@ -209,7 +209,7 @@ function joined(parts: readonly Part[], whole: Whole): TranslatedPermissions {
   };
 }
 
-/** The most characters of a pattern that can match a permission. */
+/** The maximum number of characters of a pattern that can match a permission. */
 const MAX_PATTERN = 64;
 
 /** Whether a pattern, in which `*` matches any text and `?` one character, matches a short name. */
@@ -247,7 +247,7 @@ interface ServerTools {
   readonly isExact: boolean;
 }
 
-/** The most parts of a name that are tried as the end of the server's name: no real name has more. */
+/** The maximum number of parts of a name that are tried as the end of the server's name: no real name has more. */
 const MAX_SPLITS = 8;
 
 /**

@@ -12,13 +12,16 @@ import {
   type GrantedTools,
 } from '../fields/tool-grants.ts';
 
-/** The most characters of a description: hostile files have far longer ones. */
+/** The maximum number of characters of a description: hostile files have far longer ones. */
 const MAX_DESCRIPTION = 20_000;
-/** The characters of the text that are searched for a description, and the most characters of that description. */
+/**
+ * The characters of the text that are searched for a description, and the maximum number of characters of that
+ * description.
+ */
 const LOOKED_AT = 4_000;
 const MAX_BEGINNING = 500;
 const MAX_HINT = 200;
-/** The most arguments: more than anybody writes. */
+/** The maximum number of arguments: more than anybody writes. */
 const MAX_ARGUMENTS = 50;
 const ARGUMENT_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 
@@ -91,7 +94,7 @@ export function readArgumentNames(reader: FieldReader): readonly string[] {
 /** The name of a tool, with or without a limit in parentheses. */
 const TOOL = /[^\s,()]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?/g;
 const PATTERN = /^([^()]+)\(/;
-/** The most characters of a list: far more than the names of all tools have. */
+/** The maximum number of characters of a list: far more than the names of all tools have. */
 const MAX_LIST = 20_000;
 
 /**

@@ -3,9 +3,9 @@ import { sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 
-/** The most names in a message. */
+/** The maximum number of names in a message. */
 const MAX_NAMES = 20;
-/** The most characters of a name: a model can give one of any length. */
+/** The maximum number of characters of a name: a model can give one of any length. */
 const MAX_SHOWN = 80;
 
 export type FoundSkill =

@@ -148,7 +148,7 @@ const PLAIN_PATH =
 const ADDRESS = /^(?:[a-z][a-z0-9+.-]*:|#|\/|~|\$|\{|<)/i;
 /** Characters of a path that gets its value only when the skill is used. */
 const PATTERN = /[*{}$<>|]/;
-/** The most references: more than a person would write into one file. */
+/** The maximum number of references: more than a person would write into one file. */
 const MAX_REFERENCES = 500;
 
 /** A file that the instructions of a skill refer to. */

@@ -1,7 +1,7 @@
 import { byteLength, collapseWhitespace, truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 
-/** The most bytes of all lines together: about 1,500 tokens, however many skills there are. */
+/** The maximum number of bytes of all lines together: about 1,500 tokens, however many skills there are. */
 export const MAX_SKILL_LIST_BYTES = 6_000;
 /** The lengths, in characters, to which descriptions are cut: the first with which all of them fit is used. */
 const LENGTHS = [300, 200, 140, 100];

@@ -38,7 +38,7 @@ export function skillTextWithin(skill: SkillDefinition, args: string, maxBytes: 
   return `${kept}\n\n[Cut at ${byteLength(kept)} of ${byteLength(text)} bytes. Read the rest in ${JSON.stringify(skill.path)}.]`;
 }
 
-/** The most bytes of a UTF-16 unit in UTF-8. */
+/** The maximum number of bytes of a UTF-16 unit in UTF-8. */
 const MAX_BYTES_PER_UNIT = 3;
 /** The most bytes of the note at the end. A path is at most 4,096 bytes long. */
 const NOTE_BYTES = 4_400;

@@ -29,12 +29,12 @@ export interface CollectedFiles {
   readonly looked: readonly string[];
 }
 
-/** The most imports in a row, as in Claude Code and Gemini CLI. */
+/** The maximum number of imports in a row, as in Claude Code and Gemini CLI. */
 const MAX_DEPTH = 5;
-/** The most files and bytes that are read for one directory. */
+/** The maximum number of files and bytes that are read for one directory. */
 const MAX_FILES = 64;
 const MAX_BYTES = 1024 * 1024;
-/** The most paths that are checked for changes. */
+/** The maximum number of paths that are checked for changes. */
 const MAX_LOOKED = 1_000;
 const MAX_PROBLEMS = 10;
 

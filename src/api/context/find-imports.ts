@@ -6,7 +6,7 @@ export interface FileImports {
   readonly isAll: boolean;
 }
 
-/** The most imports of one file. */
+/** The maximum number of imports of one file. */
 export const MAX_IMPORTS = 64;
 const MAX_PATH = 1024;
 

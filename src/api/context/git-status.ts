@@ -31,9 +31,9 @@ function isRepository(path: string): boolean {
   }
 }
 
-/** The most changed paths in the text. */
+/** The maximum number of changed paths in the text. */
 const MAX_CHANGES = 20;
-/** The most characters of a path, a branch or a subject. */
+/** The maximum number of characters of a path, a branch or a subject. */
 const MAX_LENGTH = 160;
 
 /** Returns a snapshot as text in git's format. Paths are relative to `cwd`. */

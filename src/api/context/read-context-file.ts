@@ -11,7 +11,7 @@ import { readWithLimit } from '../../sys/files/read-at-most.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
 
-/** The most bytes of one file. A longer one was not written for every start. */
+/** The maximum number of bytes of one file. A longer one was not written for every start. */
 const MAX_FILE_BYTES = 256 * 1024;
 
 export type ContextReading =

@@ -43,15 +43,15 @@ import { toRealPath } from '../../sys/files/real-path.ts';
  * Throws UsageError for a wrong option or configuration.
  */
 export async function openSessionParts(options: MusterOptions): Promise<SessionParts> {
-  const keepsRecords = options.log !== false;
+  const canWriteDataDir = options.log !== false;
   const session = await readSessionConfig(options);
   const models = await openSessionModels(session, { preload: options.preload !== false });
   const definitions = await loadDefinitions(session, options.agents ?? []);
   const { agents, skills, loadTemplates } = definitions;
-  const storage = openStorage(session, { keepsRecords });
+  const storage = openStorage(session, { canWriteDataDir });
   const inbox = openInbox(session, {
     questions: options.questions,
-    keepsRecords,
+    canWriteDataDir,
     agents: agents.current.items,
   });
   const engine = await createEngine(options, { session, models, definitions, storage, inbox });
@@ -81,7 +81,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
       network: config.sandbox.network,
       maxDepth: config.taskTool.maxDepth,
     },
-    channel: keepsRecords
+    channel: canWriteDataDir
       ? new ControlChannel({ engine, store, dataDir: directory, onNotice })
       : null,
     retention: new Retention({
@@ -94,7 +94,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     modeFlag: settings.get('permissions.mode')?.source.kind === 'flag' ? mode : null,
     verbose: config.taskTool.enableVerboseLogging,
     environment,
-    typed: keepsRecords
+    typed: canWriteDataDir
       ? openPromptHistory({ directory, cwd: roots[0], redact, onProblem: onNotice })
       : NO_HISTORY,
     keyBindings: config.keyBindings,
@@ -213,15 +213,15 @@ async function loadDefinitions(
 }
 
 /**
- * Opens the store, the listeners of its events, and the sandbox. Without `keepsRecords` the session leaves nothing
+ * Opens the store, the listeners of its events, and the sandbox. Without `canWriteDataDir` the session leaves nothing
  * on disk. Throws UsageError for a data directory that cannot be used.
  */
 function openStorage(
   { state, roots, directory, loaded: { config }, redact, onNotice }: SessionConfig,
-  { keepsRecords }: { readonly keepsRecords: boolean },
+  { canWriteDataDir }: { readonly canWriteDataDir: boolean },
 ) {
   const { durability } = config.store;
-  const store = keepsRecords
+  const store = canWriteDataDir
     ? openDataDirectory({ dataDir: directory, durability, redact, onProblem: onNotice })
     : openMemoryStore({ redact });
   const onFault = (thrown: unknown) => onNotice(`a listener broke: ${errorMessage(thrown)}`);
@@ -234,7 +234,7 @@ function openStorage(
     caches,
     roots,
     dataDir: directory,
-    keepsRecords,
+    canWriteDataDir: canWriteDataDir,
     onNotice,
   });
   return { store, router: new EventRouter(onFault), signals: new SignalRouter(onFault), sandbox };
@@ -243,7 +243,7 @@ function openStorage(
 interface InboxOptions {
   /** Default: `permissions.on_ask`. */
   readonly questions: OnAsk | undefined;
-  readonly keepsRecords: boolean;
+  readonly canWriteDataDir: boolean;
   readonly agents: readonly AgentDefinition[];
 }
 
@@ -253,10 +253,10 @@ interface InboxOptions {
  */
 function openInbox(
   { state, loaded, onNotice }: SessionConfig,
-  { questions, keepsRecords, agents }: InboxOptions,
+  { questions, canWriteDataDir, agents }: InboxOptions,
 ): Inbox {
   const onAsk = questions ?? loaded.config.permissions.onAsk;
-  if (onAsk === 'park' && !keepsRecords) {
+  if (onAsk === 'park' && !canWriteDataDir) {
     throw new UsageError(
       "questions can't be parked in a run that keeps no log: leave out --no-log, or --on-ask park",
     );

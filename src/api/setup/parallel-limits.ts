@@ -1,8 +1,8 @@
-/** The most tasks and requests at a time. */
+/** The maximum number of tasks and requests at a time. */
 export interface ParallelLimits {
-  /** The most running tasks of one tree. */
+  /** The maximum number of running tasks of one tree. */
   readonly maxParallel: number;
-  /** The most open requests of one provider. */
+  /** The maximum number of open requests of one provider. */
   readonly maxConcurrent: number;
 }
 

@@ -3,8 +3,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 
 const DAY_MS = 86_400_000;
-/** The most tasks that one start deletes. */
-const MOST_AT_ONCE = 50;
+/** The maximum number of tasks that one start deletes. */
+const MAX_AT_ONCE = 50;
 /** The delay of the sweep, so that it does not slow down the first request. */
 const SWEEP_AFTER_MS = 500;
 
@@ -49,7 +49,7 @@ async function sweepExpired(options: RetentionOptions): Promise<void> {
   const { store, clock, days, onNotice } = options;
   if (days === 0) return;
   try {
-    await store.sweep({ endedBefore: clock.now() - days * DAY_MS, maxTasks: MOST_AT_ONCE });
+    await store.sweep({ endedBefore: clock.now() - days * DAY_MS, maxTasks: MAX_AT_ONCE });
   } catch (thrown) {
     onNotice(`old tasks could not be removed: ${errorMessage(thrown)}`);
   }

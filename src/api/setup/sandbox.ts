@@ -14,27 +14,27 @@ import type { Config } from '../../config/config.ts';
 import { userConfigDirectory, type UserEnvironment } from '../../config/paths.ts';
 import { toRealPath } from '../../sys/files/real-path.ts';
 
-/** The name in the directory of records that holds files moved out of workspaces. */
-const REMOVED = 'removed';
+/** The subdirectory of the records directory for files that were moved out of workspaces. */
+const MOVED_FILES = 'removed';
 
 export interface SandboxOptions extends UserEnvironment {
   readonly kind: Config['sandbox']['kind'];
   readonly caches: Config['sandbox']['caches'];
-  /** Absolute real paths. */
+  /** The workspace roots: absolute paths without symbolic links. */
   readonly roots: readonly string[];
   /** Absolute. It need not exist. */
   readonly dataDir: string;
-  /** True if the data directory may be written. */
-  readonly keepsRecords: boolean;
+  /** True if Muster may write to the data directory. */
+  readonly canWriteDataDir: boolean;
   /**
-   * Called with one line for each file that a command of a killed process had made and that was moved away. Default:
-   * the line is dropped.
+   * Called with one line for each protected file that a command of a killed run had created: where it was moved, or
+   * why it could not be moved. Default: the lines are dropped.
    */
   readonly onNotice?: (line: string) => void;
 }
 
 /**
- * Opens the sandbox of this machine as configured. Its code is loaded when its state is first requested.
+ * Opens the sandbox of this machine as configured. Its code is loaded at the first call of `state`, which must precede `confine`.
  */
 export function openConfiguredSandbox(place: SandboxOptions): Sandbox {
   const settings = sandboxSettings(place);
@@ -42,7 +42,8 @@ export function openConfiguredSandbox(place: SandboxOptions): Sandbox {
     return createUnavailableSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
   if (place.kind === 'container') return createMachineSandbox();
   const { records } = settings;
-  if (records !== null && hasRecords(records)) void sweep(records, place.onNotice ?? (() => {}));
+  if (records !== null && hasRecords(records))
+    void moveAwayLeftovers(records, place.onNotice ?? (() => {}));
   let opened: Sandbox | undefined;
   return {
     state: async () => {
@@ -50,21 +51,21 @@ export function openConfiguredSandbox(place: SandboxOptions): Sandbox {
       return opened.state();
     },
     confine: (command) => {
-      if (opened === undefined) throw new Error('its state was not asked for');
+      if (opened === undefined) throw new Error('confine was called before state');
       return opened.confine(command);
     },
     useLoopback: async (key) => (await opened?.useLoopback(key)) ?? (() => {}),
   };
 }
 
-/** Returns the confinement of a program with its arguments, which no shell reads. */
+/** Returns the confinement of a program that is started directly, without a shell. */
 export function confineProgram(argv: readonly string[], limits: Confinement): Confinement {
   return { ...limits, runsGitAlone: isGitOnlyCommand(argv) };
 }
 
 /**
- * Wraps a sandbox so that a notice is given once when a command runs unconfined. There is none if the user has chosen
- * that.
+ * Wraps a sandbox so that a notice is given once when a command runs unconfined. No notice is given if the user turned the
+ * sandbox off or declared a container.
  */
 export function announceMissingSandbox(
   sandbox: Sandbox,
@@ -88,7 +89,7 @@ export function announceMissingSandbox(
 }
 
 function sandboxSettings(place: SandboxOptions): SandboxSettings {
-  const { environment, home, kind, caches, roots, dataDir, keepsRecords } = place;
+  const { environment, home, kind, caches, roots, dataDir, canWriteDataDir } = place;
   const cacheHome = environment['XDG_CACHE_HOME'];
   const base = cacheHome !== undefined && isAbsolute(cacheHome) ? cacheHome : join(home, '.cache');
   const runtime = environment['XDG_RUNTIME_DIR'];
@@ -98,8 +99,8 @@ function sandboxSettings(place: SandboxOptions): SandboxSettings {
     path: environment['PATH'] ?? '',
     roots,
     hostPaths: {
-      homes: [...new Set([home, ownHome(home)].map(toRealPath))],
-      // Code that Muster runs is its own, too, where the workspace is the home directory.
+      homes: [...new Set([home, homeInUserDatabase(home)].map(toRealPath))],
+      // The compiled code that Muster runs is protected too: the workspace may be the home directory.
       stateDirectories: [dataDir, userConfigDirectory(place), join(base, 'muster/compiled')].map(
         toRealPath,
       ),
@@ -110,39 +111,40 @@ function sandboxSettings(place: SandboxOptions): SandboxSettings {
         .filter((path) => isAbsolute(path))
         .map(toRealPath),
     },
-    // Where nothing is to be kept, caches go with each command.
-    ...(keepsRecords
+    // If nothing may be kept, each command has caches of its own, which are deleted with it.
+    ...(canWriteDataDir
       ? { caches: { kind: caches, directory: join(base, 'muster/commands'), home, environment } }
       : {}),
-    records: keepsRecords ? join(dataDir, 'sandbox') : null,
+    records: canWriteDataDir ? join(dataDir, 'sandbox') : null,
   };
 }
 
-/** Returns the home directory of the user database, which programs that ignore HOME use. */
-function ownHome(home: string): string {
+/** Returns the home directory that the user database gives, which programs that ignore HOME use. */
+function homeInUserDatabase(home: string): string {
   try {
     return userInfo().homedir;
   } catch (thrown) {
-    // A user without an entry.
+    // The user has no entry in the database.
     if (systemErrorCode(thrown) === undefined) throw thrown;
     return home;
   }
 }
 
-/** Returns whether there are records. Most starts find none, and load no code for them. */
+/** Returns whether killed runs left records. Usually there are none, and the code for the cleanup is not loaded. */
 function hasRecords(records: string): boolean {
-  return existsSync(records) && readdirSync(records).some((name) => name !== REMOVED);
+  return existsSync(records) && readdirSync(records).some((name) => name !== MOVED_FILES);
 }
 
-async function sweep(records: string, onNotice: (line: string) => void): Promise<void> {
+/** Moves the protected files that commands of killed runs created out of the workspaces, and reports each. */
+async function moveAwayLeftovers(records: string, onNotice: (line: string) => void): Promise<void> {
   const { CommandRecords } = await import('../../sys/sandbox/cleanup/command-records.ts');
-  for (const entry of new CommandRecords(records).cleanUp(join(records, REMOVED))) {
+  for (const entry of new CommandRecords(records).cleanUp(join(records, MOVED_FILES))) {
     const fate =
       entry.keptAt === null
-        ? `could not be moved away (${entry.problem}): look at it`
+        ? `could not be moved away (${entry.problem}): check it yourself`
         : `was moved to ${entry.keptAt}`;
     onNotice(
-      `${entry.path} ${fate}. A command of a run that was killed had made it, and commands may not make protected files`,
+      `${entry.path} ${fate}. It was created by a command of a run that was killed, and commands may not create protected files`,
     );
   }
 }

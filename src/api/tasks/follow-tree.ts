@@ -22,20 +22,20 @@ export interface TreeListener {
   left(state: TaskState): void;
 }
 
-/** The most tasks that are read when the following begins. Running ones are always read. */
-const MOST_READ = 600;
+/** The maximum number of tasks that are read when the following begins. Running ones are always read. */
+const MAX_READ = 600;
 /** Events that are written in this time are read together. */
 const GATHER_MS = 60;
 /**
  * The interval of checks of running logs, for file systems that report no changes (some network file systems).
  */
 const LOOK_MS = 250;
-/** The most logs that one check reads. */
-const MOST_LOOKS = 64;
+/** The maximum number of logs that one check reads. */
+const MAX_CHECKS = 64;
 /**
- * The most logs that are read without a pause, since one log can announce any number of children.
+ * The maximum number of logs that are read without a pause, since one log can announce any number of children.
  */
-const MOST_AT_ONCE = 256;
+const MAX_AT_ONCE = 256;
 /** The number of checks after which the owners of tasks are checked. */
 const OWNER_LOOKS = 8;
 
@@ -109,7 +109,7 @@ class TreeFollow {
     // Before anything is read, so that no change falls between.
     this.watchFiles();
     const found = (state: TaskState): void => this.find(state);
-    const passedOver = await readTree(this.store, this.top, { most: MOST_READ, found, signal });
+    const passedOver = await readTree(this.store, this.top, { most: MAX_READ, found, signal });
     for (const id of passedOver) this.reported.set(id, 'before');
     if (passedOver.length > 0) this.listener.passedOver(passedOver.length);
     this.dirty.add(this.top);
@@ -194,7 +194,7 @@ class TreeFollow {
     const ids: string[] = [];
     // A set that grows while it is gone through is gone through to its end.
     for (const id of this.dirty) {
-      if (ids.length === MOST_AT_ONCE) break;
+      if (ids.length === MAX_AT_ONCE) break;
       this.dirty.delete(id);
       ids.push(id);
       this.gather(id, news);
@@ -249,7 +249,7 @@ class TreeFollow {
 
   private look(): void {
     const ids = [...this.followed.keys()];
-    const some = Math.min(ids.length, MOST_LOOKS);
+    const some = Math.min(ids.length, MAX_CHECKS);
     for (let looked = 0; looked < some; looked += 1) {
       const id = ids[(this.lookAt + looked) % ids.length];
       if (id !== undefined) this.dirty.add(id);

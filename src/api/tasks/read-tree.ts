@@ -9,7 +9,7 @@ type Logs = Pick<TaskStore, 'exists' | 'getOwner' | 'scan'>;
 const SLICE_MS = 15;
 
 export interface ReadTreeOptions {
-  /** The most tasks to read. If there are more, ended ones are skipped, the oldest first. */
+  /** The maximum number of tasks to read. If there are more, ended ones are skipped, the oldest first. */
   readonly most: number;
   /**
    * Called with each task; see `currentState`. A parent precedes its children, which are in the order of their

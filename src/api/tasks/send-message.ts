@@ -7,7 +7,7 @@ import type { ControlRequest } from '../../control/protocol.ts';
 import { askProcess, ancestorProcess, replyText, type TaskDirectory } from './ask-process.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** The most tries if the task ends or changes its owner between the check and the request. */
+/** The maximum number of tries if the task ends or changes its owner between the check and the request. */
 const TRIES = 10;
 const LOOK_MS = 50;
 
@@ -49,9 +49,9 @@ export async function sendToTask(
     if (state.end === null && message.text === null) {
       return { id, pid, text: `task ${id} is at work already` };
     }
-    const isThere = () => processFor(place, foldLog(place.store, id))?.token === owner.token;
+    const isStillOwner = () => processFor(place, foldLog(place.store, id))?.token === owner.token;
     const request = requestFor(state, message);
-    const reply = await askProcess(place, owner, request, { isThere });
+    const reply = await askProcess(place, owner, request, { isStillOwner });
     if (reply.ok || !mayPass(reply.error) || tries === TRIES) {
       return { id, pid, text: replyText(reply) };
     }

@@ -12,7 +12,7 @@ import type { TaskDirectory } from './ask-process.ts';
 import type { Tasks, TasksOptions } from './contract.ts';
 import type { DeletedTask } from './delete-tasks.ts';
 
-/** The most tasks that one sweep deletes, so that a longer deletion can be interrupted. */
+/** The maximum number of tasks that one sweep deletes, so that a longer deletion can be interrupted. */
 const PRUNED_AT_ONCE = 500;
 
 /** Opens the tasks of a data directory. Throws UsageError for one that cannot be used. */

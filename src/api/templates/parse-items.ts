@@ -2,11 +2,11 @@ import { UsageError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { TemplateItem } from '../../protocol/template.ts';
 
-/** The most items of one run, and the most bytes of all of them. */
+/** The maximum number of items of one run, and the maximum number of bytes of all of them. */
 export const MAX_ITEMS = 10_000;
 export const MAX_ITEM_BYTES = 64 * 1024 * 1024;
 /**
- * The most levels of an item that is an object, since a value of unlimited depth cannot be written.
+ * The maximum number of levels of an item that is an object, since a value of unlimited depth cannot be written.
  */
 const MAX_ITEM_DEPTH = 100;
 

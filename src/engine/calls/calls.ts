@@ -20,9 +20,12 @@ import type { PreparedCall } from '../task/prepared-call.ts';
  * one request together. Calls that wait for other tasks have limits of their own and do not count.
  */
 const MAX_CALLS_PER_MESSAGE = 100;
-/** The most runs of an identical call in a row, whatever its results: a model that is stuck repeats it forever. */
+/**
+ * The maximum number of runs of an identical call in a row, whatever its results: a model that is stuck repeats it
+ * forever.
+ */
 const MAX_IDENTICAL_CALLS = 10;
-/** The most calls of one task that run at the same time: each may have processes and files open. */
+/** The maximum number of calls of one task that run at the same time: each may have processes and files open. */
 const MAX_CONCURRENT_CALLS = 16;
 
 /**

@@ -178,7 +178,7 @@ function cutToToolBytes(budget: Budget, text: string): string {
 
 /** The bytes by which a tool may exceed its limits before its output is cut here. */
 const CAP_SLACK = 4_096;
-/** The most bytes that one UTF-16 unit takes in UTF-8. */
+/** The maximum number of bytes that one UTF-16 unit takes in UTF-8. */
 const MAX_BYTES_PER_UNIT = 3;
 /** The bytes reserved for the line between head and tail. */
 const NOTE_BYTES = 1_000;

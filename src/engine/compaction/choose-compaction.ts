@@ -51,7 +51,7 @@ const MIN_FREED_SHARE = 0.1;
 const USUAL_SUMMARY_TOKENS = 1_500;
 /** The largest share of a refused request that is summarized: a request for more would be refused, too. */
 const MAX_REFUSED_SHARE = 0.75;
-/** The most compactions in a row without an answer, and the most failed summaries. */
+/** The maximum number of compactions in a row without an answer, and the maximum number of failed summaries. */
 const MAX_STEPS_IN_A_ROW = 4;
 const MAX_FAILURES = 2;
 

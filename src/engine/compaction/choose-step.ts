@@ -89,7 +89,7 @@ function findSummaryObstacle(
 interface StepContext {
   readonly layout: ContextLayout;
   readonly limits: WindowLimits;
-  /** The most tokens of earlier inputs that are kept. */
+  /** The maximum number of tokens of earlier inputs that are kept. */
   readonly most: number;
 }
 

@@ -52,7 +52,7 @@ ${STRUCTURE}</notice>`;
 /**
  * Builds the texts that stand before the kept part of a conversation.
  *
- * @param most the most tokens of earlier inputs
+ * @param most the maximum number of tokens of earlier inputs
  */
 export function buildHeadTexts(
   state: TaskState,
@@ -168,10 +168,13 @@ export function stopgapText({ messages }: SummarizedConversation): string {
   return `<notice>No summary of the conversation could be had in which you were given this task; what was said in it last follows.</notice>\n${quoteLastTurns(said, Infinity, STOPGAP)}`;
 }
 
-/** The most bytes of context that one call transfers. */
+/** The maximum number of bytes of context that one call transfers. */
 export const MAX_TRANSFERRED_BYTES = 131_072;
 
-/** The most bytes of a conversation that another task gets as text, and the name of this limit in the text. */
+/**
+ * The maximum number of bytes of a conversation that another task gets as text, and the name of this limit in the
+ * text.
+ */
 interface QuoteLimit {
   readonly name: string;
   readonly bytes: number;
@@ -179,7 +182,7 @@ interface QuoteLimit {
 
 const TRANSFER_LIMIT: QuoteLimit = { name: 'handed_bytes', bytes: MAX_TRANSFERRED_BYTES };
 
-/** The most UTF-16 units of one text of a turn; a longer one is cut to its beginning. */
+/** The maximum number of UTF-16 units of one text of a turn; a longer one is cut to its beginning. */
 const MAX_PART_LENGTH = 16_384;
 
 /**

@@ -13,7 +13,7 @@ import { TRANSFER_SUMMARY_PROMPT, TRANSFER_SUMMARY_LEAD, stopgapText } from './c
 import { MusterError } from '../../base/errors.ts';
 import { foldLog } from '../task/fold-log.ts';
 
-/** The most failures. A request without an answer counts twice: see `Compaction.failures`. */
+/** The maximum number of failures. A request without an answer counts twice: see `Compaction.failures`. */
 const MAX_FAILURES = 2;
 /** The tokens that a summary is assumed to have. */
 const USUAL_SUMMARY_TOKENS = 1_500;

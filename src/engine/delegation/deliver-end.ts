@@ -1,7 +1,7 @@
 import { formatDuration, plural, truncate } from '../../base/text.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { TaskInput } from '../../protocol/input.ts';
-import { NOTHING } from '../../protocol/model.ts';
+import { NO_AMOUNT } from '../../protocol/model.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { isStartedBy } from '../../protocol/state/activation.ts';
 import { flagsText } from '../../receipts/answer-flags.ts';
@@ -85,7 +85,7 @@ export function recordLostChild(
   const nonce = drawNonce(text);
   const input = { id: `${id}-lost`, kind: 'result', from: id, text, nonce } as const;
   const ended = { type: 'child.ended', child: id, status: 'failed', changed: [] } as const;
-  recordWithNotice(parent, { ...ended, spent: NOTHING, below }, background ? input : null);
+  recordWithNotice(parent, { ...ended, spent: NO_AMOUNT, below }, background ? input : null);
 }
 
 /** Writes the notice first: after a crash in the middle of the batch, both are written again. */

@@ -84,7 +84,10 @@ export function failureDetails(error: MusterError): { readonly facts?: CallDetai
  * stuck delegates the same again and again; a few repetitions are allowed because a child may have failed.
  */
 export const MAX_REPEATED_DELEGATIONS = 5;
-/** The most tasks in one chain that were created by the same delegation, each passing its whole work on. */
+/**
+ * The maximum number of tasks in one chain that were created by the same delegation, each passing its whole work
+ * on.
+ */
 export const MAX_NESTED_DELEGATIONS = 3;
 /** The number of messages with a refused delegation after which the task is ended. */
 export const MAX_REFUSED_MESSAGES = 3;

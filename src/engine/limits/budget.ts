@@ -1,13 +1,13 @@
 import { rejectOnAbort, deferred, type Deferred } from '../../base/async.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
 import { decideOutput, minimumOutput, type BudgetRoom, type OutputDemand } from './output-cap.ts';
-import { NO_WORK, NOTHING, type Amount, type Work } from '../../protocol/model.ts';
+import { NO_WORK, NO_AMOUNT, type Amount, type Work } from '../../protocol/model.ts';
 import type { LimitHit, Activation } from '../../protocol/state/activation.ts';
 
 /** An amount of the resources that budgets count: used by a task, or needed for a request. */
 export type Expense = Amount & Work;
 
-export const NO_EXPENSE: Expense = { ...NOTHING, ...NO_WORK };
+export const NO_EXPENSE: Expense = { ...NO_AMOUNT, ...NO_WORK };
 
 /** Returns the expense of an activation so far. */
 export function activationExpense({ spent, work }: Pick<Activation, 'spent' | 'work'>): Expense {
@@ -48,7 +48,7 @@ export type RequestReservation =
   | {
       readonly ok: true;
       readonly reservation: Reservation;
-      /** Set where a limit lowers the output cap below the most that was asked for. */
+      /** Set where a limit lowers the output cap below the maximum number of that was asked for. */
       readonly outputCap: OutputCap | null;
     }
   | { readonly ok: false; readonly hit: LimitHit };

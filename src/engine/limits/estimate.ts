@@ -130,16 +130,16 @@ function prefixTokens(prefix: RequestPrefix): number {
 
 /** Token counts of long system texts. Siblings share all but the last one, so each is counted once. */
 const knownTexts = new Map<string, number>();
-const MOST_KNOWN_TEXTS = 32;
-const LEAST_KNOWN_TEXT = 1_000;
+const MAX_KNOWN_TEXTS = 32;
+const MIN_KNOWN_TEXT = 1_000;
 
 function systemTokens(text: string): number {
-  if (text.length < LEAST_KNOWN_TEXT) return estimateTokensUnrounded(text);
+  if (text.length < MIN_KNOWN_TEXT) return estimateTokensUnrounded(text);
   const known = knownTexts.get(text);
   if (known !== undefined) return known;
   const tokens = estimateTokensUnrounded(text);
   const [oldest] = knownTexts.keys();
-  if (oldest !== undefined && knownTexts.size >= MOST_KNOWN_TEXTS) knownTexts.delete(oldest);
+  if (oldest !== undefined && knownTexts.size >= MAX_KNOWN_TEXTS) knownTexts.delete(oldest);
   knownTexts.set(text, tokens);
   return tokens;
 }

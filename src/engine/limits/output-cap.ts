@@ -31,7 +31,7 @@ export interface BudgetRoom {
 
 /** The output cap that a request asks for. */
 export interface OutputDemand {
-  /** The most tokens that it may ask for: the model's output limit, or the cap of an earlier try. */
+  /** The maximum number of tokens that it may ask for: the model's output limit, or the cap of an earlier try. */
   readonly most: number;
   /**
    * `turn`: later requests and other tasks need a part of the budget. `last`: no request follows, so the

@@ -2,7 +2,7 @@ import { unansweredCalls } from '../../protocol/state/conversation.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
-import { addOpenRound, LONGEST_CYCLE, type Round } from '../../protocol/state/repetition.ts';
+import { addOpenRound, MAX_CYCLE_LENGTH, type Round } from '../../protocol/state/repetition.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { isEndedByDenials } from '../../policy/decide-question.ts';
 import * as endings from '../task/endings.ts';
@@ -170,7 +170,7 @@ function limitHit(state: TaskState, { noProgressCalls }: StepLimits): LimitHit |
 export function countRepeatedCalls(rounds: readonly Round[]): number {
   const newestFirst = rounds.toReversed();
   let most = 0;
-  for (let cycle = 1; cycle <= LONGEST_CYCLE; cycle += 1) {
+  for (let cycle = 1; cycle <= MAX_CYCLE_LENGTH; cycle += 1) {
     const end = newestFirst.findIndex((round, at) => round !== newestFirst[at + cycle]);
     const repeating = Math.max(end, 0);
     // Rounds are a cycle only when they have run through it twice.
@@ -183,13 +183,16 @@ export function countRepeatedCalls(rounds: readonly Round[]): number {
   return most;
 }
 
-/** The most answers in a row without text or call before the task ends. */
+/** The maximum number of answers in a row without text or call before the task ends. */
 const MAX_EMPTY_ANSWERS = 3;
-/** The most answers in a row that end with a call written as text. */
+/** The maximum number of answers in a row that end with a call written as text. */
 const MAX_CALLS_AS_TEXT = 3;
-/** The most answers in a row of which no call could run. */
+/** The maximum number of answers in a row of which no call could run. */
 const MAX_FAULTY_CALLS = 8;
-/** The most answers in a row that are cut off in their text; the model continues after all but the last. */
+/**
+ * The maximum number of answers in a row that are cut off in their text; the model continues after all but the
+ * last.
+ */
 const MAX_CUT_ANSWERS = 4;
 
 /** The step after a malformed answer: a notice for the model, once for each answer, or the end of the task. */

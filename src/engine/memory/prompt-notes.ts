@@ -10,9 +10,9 @@ import { INDEX_NAME, listNotes, readIndex } from '../../tools/memory/notes.ts';
 import { findOwnNotes, type MemorySource } from './memory-source.ts';
 import { cutToBytes, fitLines } from '../../tools/shared/output.ts';
 
-/** The most lines of an index that enter a prompt. */
+/** The maximum number of lines of an index that enter a prompt. */
 export const MAX_INDEX_LINES = 200;
-/** The most bytes of an index that enter a prompt. */
+/** The maximum number of bytes of an index that enter a prompt. */
 export const MAX_INDEX_BYTES = 25_600;
 
 /** The part of a prompt that comes from an agent's notes. */

@@ -138,7 +138,7 @@ function line({ agent, word }: Entry, length: number): string {
   return escapeTags(`- ${word}${use === '' ? '' : `: ${use}`}${toldNeeds(agent)}`);
 }
 
-/** The most parameter names that a line shows, and their greatest length. */
+/** The maximum number of parameter names that a line shows, and their greatest length. */
 const SHOWN_PARAMETERS = 4;
 const SHOWN_PARAMETER = 30;
 
@@ -213,7 +213,7 @@ function lineTokens(text: string): number {
   return estimateTokens(`${text}\n`);
 }
 
-/** The most UTF-16 units of a description that are processed: some contain long dialogues. */
+/** The maximum number of UTF-16 units of a description that are processed: some contain long dialogues. */
 const MAX_READ = 4_000;
 
 /** Dialogues that show when to choose an agent; one that is not closed goes on to the end. */
@@ -243,7 +243,7 @@ const OPENINGS: readonly (readonly [RegExp, string])[] = [
 const ABBREVIATION = lazy(() => /(?:\b(?:e\.g|i\.e|etc|vs|incl|approx)|\b\p{L})$/iu);
 const SENTENCE_END = /[.!?](?=\s)|[。！？]/g;
 /** The smallest share of the available length that a cut at a sentence or a word must keep. */
-const LEAST_SHARE = 0.5;
+const MIN_SHARE = 0.5;
 
 const cache = new WeakMap<AgentDefinition, string>();
 
@@ -275,7 +275,7 @@ function useOf(description: string): string {
 export function shortenDescription(text: string, most: number): string {
   const fitting = truncate(text, most);
   if (fitting.length === text.length) return text;
-  const least = fitting.length * LEAST_SHARE;
+  const least = fitting.length * MIN_SHARE;
   const sentence = lastSentenceEnd(fitting);
   if (sentence > least) return fitting.slice(0, sentence);
   const blank = fitting.lastIndexOf(' ');
@@ -305,7 +305,10 @@ interface Mentions {
   readonly warnings: readonly string[];
 }
 
-/** The most agents that are called for one message: the default number of tasks that work at the same time. */
+/**
+ * The maximum number of agents that are called for one message: the default number of tasks that work at the same
+ * time.
+ */
 export const MAX_MENTIONS = 16;
 
 /**
@@ -334,7 +337,7 @@ export function resolveMentions(
   return {
     ...(callable.length === 0 ? {} : { mentions: callable.slice(0, MAX_MENTIONS) }),
     warnings: [
-      ...takenAsText(others, `the definition of ${by.agent.name} names whom it may delegate to`),
+      ...takenAsText(others, `the definition of ${by.agent.name} does not list it`),
       ...takenAsText(
         callable.slice(MAX_MENTIONS),
         `one message calls at most ${MAX_MENTIONS} agents by name`,
@@ -343,7 +346,7 @@ export function resolveMentions(
   };
 }
 
-/** The most names that a warning shows. */
+/** The maximum number of names that a warning shows. */
 const SHOWN_NAMES = 8;
 
 function takenAsText(names: readonly string[], because: string): readonly string[] {

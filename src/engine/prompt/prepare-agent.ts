@@ -167,7 +167,7 @@ const TASK_TOOLS: ReadonlySet<string> = new Set([
   'RunTemplate',
 ]);
 
-/** The most tools whose reasons a refusal repeats. */
+/** The maximum number of tools whose reasons a refusal repeats. */
 const SHOWN_TOOLS = 8;
 
 /**

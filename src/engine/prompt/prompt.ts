@@ -167,7 +167,7 @@ function bullets(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join('\n');
 }
 
-/** The most characters that the prompt shows of each text about a parameter. */
+/** The maximum number of characters that the prompt shows of each text about a parameter. */
 const MAX_SHOWN = 400;
 
 /** Formats an agent's own prompt with the values of its parameters; empty when it has none. */

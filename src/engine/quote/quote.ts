@@ -48,7 +48,10 @@ export interface QuotedItems {
   readonly problems: readonly string[];
 }
 
-/** The most files and the most bytes that one message quotes. The task can read the rest itself. */
+/**
+ * The maximum number of files and the maximum number of bytes that one message quotes. The task can read the rest
+ * itself.
+ */
 const MAX_FILES = 16;
 const MAX_BYTES = 262_144;
 

@@ -25,7 +25,7 @@ interface ResultPaths {
   readonly outputFile: string | null;
 }
 
-/** The most denials of the user that the result names, and the most code points of each. */
+/** The most denials of the user that the result names, and the maximum number of code points of each. */
 const MAX_DENIALS = 5;
 const MAX_DENIAL_LENGTH = 200;
 
@@ -210,7 +210,7 @@ interface TextPage {
   readonly next: number | null;
 }
 
-/** The most characters that a token holds in any language; no more of a text need be read. */
+/** The maximum number of characters that a token holds in any language; no more of a text need be read. */
 const MAX_CHARACTERS_PER_TOKEN = 20;
 
 /** The boundaries at which a text may be cut, the best first: paragraph, line, sentence, word, value. */

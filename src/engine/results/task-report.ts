@@ -6,7 +6,7 @@ import { elapsedMs, endNoticeId, buildParentText } from './result.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { activityText } from '../../protocol/state/task-texts.ts';
 
-/** The most lines and code units of a running task's last text that its report shows. */
+/** The maximum number of lines and code units of a running task's last text that its report shows. */
 const MAX_LINES = 8;
 const MAX_LENGTH = 1_000;
 

@@ -16,7 +16,7 @@ import { fileFingerprint, MAX_EDIT_BYTES } from '../../tools/shared/file-text.ts
 import { permissionBits } from '../../tools/shared/change-file.ts';
 import { newId } from '../../base/ids.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
-import { NOTHING } from '../../protocol/model.ts';
+import { NO_AMOUNT } from '../../protocol/model.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import type { Journal } from '../task/journal.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -102,7 +102,7 @@ const CHANGED_MEANWHILE: ReadonlySet<string> = new Set(['CONFLICT', 'INVALID_PAR
 /** Closes a child that the rewound conversation no longer waits for, and notifies the model. */
 function drop(child: string): readonly EventBody[] {
   const text = `- Task ${child} was running at this point, to which this conversation was rewound. Its later file changes were undone too, and it is not waited for any more. Its outcome is unknown: look before you start it again.`;
-  const end = { child, status: 'stopped', changed: [], spent: NOTHING, below: [] } as const;
+  const end = { child, status: 'stopped', changed: [], spent: NO_AMOUNT, below: [] } as const;
   const nonce = drawNonce(text);
   const input = { id: newId(), kind: 'result', from: 'muster', text, nonce } as const;
   return [

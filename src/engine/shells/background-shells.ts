@@ -17,7 +17,7 @@ import type { TaskStore } from '../../store/task-store.ts';
 import { shellEndEvents, type ShellOutcome } from './shell-end.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** The most background shells of one task at the same time. */
+/** The maximum number of background shells of one task at the same time. */
 const MAX_SHELLS = 16;
 /** The tools without which a task could neither read the output of a shell nor end it. */
 const NEEDED_TOOLS = ['TaskOutput', 'TaskStop'];

@@ -5,7 +5,7 @@ import { drawNonce } from '../../protocol/outside-text.ts';
 import { indentNoticeItem } from '../../protocol/notice-text.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** The most code points of a command that are shown in one line. */
+/** The maximum number of code points of a command that are shown in one line. */
 const MAX_COMMAND_LENGTH = 80;
 
 /** The way in which a shell ended. */

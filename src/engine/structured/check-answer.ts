@@ -34,9 +34,12 @@ export async function findSchemaProblem(schema: JsonObject): Promise<string | nu
   return typeof check === 'string' ? check : null;
 }
 
-/** The most answers that are checked in one activation: the first, and two after the model got the errors. */
+/**
+ * The maximum number of answers that are checked in one activation: the first, and two after the model got the
+ * errors.
+ */
 const MAX_ANSWERS = 3;
-/** The most findings in the error of a task; its log holds all of them. */
+/** The maximum number of findings in the error of a task; its log holds all of them. */
 const FINDINGS_IN_ERROR = 3;
 
 /** The step after the check of a final answer. */
@@ -137,7 +140,7 @@ export async function addStructuredResult(
 }
 
 /** Maximum nesting of objects and lists. */
-const MOST_LEVELS = 200;
+const MAX_LEVELS = 200;
 const REASON_LENGTH = 200;
 
 type AnswerJson =
@@ -170,8 +173,8 @@ function parse(text: string): AnswerJson {
     const said = truncate(collapseWhitespace(errorMessage(thrown)), REASON_LENGTH);
     return { ok: false, why: `it is not JSON: ${said}` };
   }
-  if (isDeeperThan(value, MOST_LEVELS)) {
-    return { ok: false, why: `it is nested more than ${MOST_LEVELS} levels deep` };
+  if (isDeeperThan(value, MAX_LEVELS)) {
+    return { ok: false, why: `it is nested more than ${MAX_LEVELS} levels deep` };
   }
   for (const { value: each } of visitJsonValues(value)) {
     if (typeof each === 'number' && !Number.isFinite(each)) {

@@ -24,12 +24,12 @@ const DRAFTS: ReadonlyMap<string, Draft> = new Map([
   ['json-schema.org/draft/2020-12/schema', '2020-12'],
 ]);
 
-/** The most milliseconds of one check: a pattern may backtrack for years. */
+/** The maximum number of milliseconds of one check: a pattern may backtrack for years. */
 const MAX_CHECK_MS = 500;
-/** The most findings of one value, and the most code points of each. */
+/** The maximum number of findings of one value, and the maximum number of code points of each. */
 const MAX_FINDINGS = 10;
 const MAX_FINDING_LENGTH = 300;
-/** The most faults of a schema that are reported. */
+/** The maximum number of faults of a schema that are reported. */
 const MAX_FAULTS = 3;
 /** Keywords whose errors only say that something deeper is wrong. */
 const WRAPPERS: ReadonlySet<string> = new Set([

@@ -10,9 +10,9 @@ export interface AskUserInput {
   readonly options: readonly string[];
 }
 
-const MOST_OPTIONS = 4;
+const MAX_OPTIONS = 4;
 /** Maximum length of a question and its options in UTF-16 units, since a person has to read them. */
-const MOST_LENGTH = 4_000;
+const MAX_LENGTH = 4_000;
 
 /** Creates the tool that asks the user and waits for the answer. Its questions are in the inbox with all others. */
 export function askUserTool(engine: EngineContext): Tool<AskUserInput> {
@@ -25,11 +25,11 @@ export function askUserTool(engine: EngineContext): Tool<AskUserInput> {
     description:
       'Ask the user what only they can decide, and wait for the answer. Not for permission: tools ask for that themselves.',
     inputSchema: argumentsSchema(['question'], {
-      question: { type: 'string', maxLength: MOST_LENGTH },
+      question: { type: 'string', maxLength: MAX_LENGTH },
       options: {
         type: 'array',
         items: { type: 'string' },
-        maxItems: MOST_OPTIONS,
+        maxItems: MAX_OPTIONS,
         description: 'Answers to choose from; another text may come all the same',
       },
     }),
@@ -44,11 +44,11 @@ function parse(value: JsonValue): ValidationResult<AskUserInput> {
     choices: 'options',
   });
   const question = args.text('question', 'a text');
-  const options = args.texts('options', { most: MOST_OPTIONS });
+  const options = args.texts('options', { most: MAX_OPTIONS });
   const length = [question, ...options].join('').length;
-  if (length > MOST_LENGTH) {
+  if (length > MAX_LENGTH) {
     args.issues.push(
-      `question: has ${length} characters, options counted; at most ${MOST_LENGTH} are taken, so ask it shorter`,
+      `question: has ${length} characters, options counted; at most ${MAX_LENGTH} are taken, so ask it shorter`,
     );
   }
   return args.result({ question, options });

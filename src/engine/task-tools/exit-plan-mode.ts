@@ -14,7 +14,7 @@ export interface ExitPlanModeInput {
 }
 
 /** Maximum length of a plan in UTF-16 units, since a person has to read it before they answer. */
-const MOST_LENGTH = 20_000;
+const MAX_LENGTH = 20_000;
 
 /** Creates the tool that shows a plan to the user, who lets it be carried out, changes it, or says no. */
 export function exitPlanModeTool(engine: EngineContext): Tool<ExitPlanModeInput> {
@@ -27,7 +27,7 @@ export function exitPlanModeTool(engine: EngineContext): Tool<ExitPlanModeInput>
     description:
       'In plan mode: show the user your plan, and wait for their approval. Only then may anything be changed.',
     inputSchema: argumentsSchema(['plan'], {
-      plan: { type: 'string', description: 'Markdown', maxLength: MOST_LENGTH },
+      plan: { type: 'string', description: 'Markdown', maxLength: MAX_LENGTH },
     }),
     parse,
     run: (input, context) => present(engine, input, context),
@@ -37,9 +37,9 @@ export function exitPlanModeTool(engine: EngineContext): Tool<ExitPlanModeInput>
 function parse(value: JsonValue): ValidationResult<ExitPlanModeInput> {
   const args = new ArgumentReader(value, ['plan']);
   const plan = args.text('plan', 'a text');
-  if (plan.length > MOST_LENGTH) {
+  if (plan.length > MAX_LENGTH) {
     args.issues.push(
-      `plan: has ${plan.length} characters; at most ${MOST_LENGTH} are shown, so say it shorter`,
+      `plan: has ${plan.length} characters; at most ${MAX_LENGTH} are shown, so say it shorter`,
     );
   }
   return args.result({ plan });

@@ -121,7 +121,7 @@ type OutputPart =
  * character.
  *
  * @param offset the first byte to read; null for the end of the file
- * @param maxBytes the most bytes that the text may take
+ * @param maxBytes the maximum number of bytes that the text may take
  */
 export function readOutputPart(path: string, offset: number | null, maxBytes: number): OutputPart {
   let fd: number;

@@ -163,7 +163,7 @@ export function resolveOwnEvent(
 
 interface PageRequest {
   readonly offset: number;
-  /** The most bytes of a page. */
+  /** The maximum number of bytes of a page. */
   readonly maxBytes: number;
   readonly attach: AttachPort | undefined;
 }

@@ -122,7 +122,7 @@ class Page {
   }
 }
 
-/** The most code points of one string of an event, and of a full line. */
+/** The maximum number of code points of one string of an event, and of a full line. */
 const MAX_STRING = 160;
 const MAX_LINE = 800;
 

@@ -2,7 +2,7 @@ import { isDeeperThan, type JsonObject } from '../../base/json.ts';
 import { byteLength } from '../../base/text.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 
-/** The most bytes of a schema as JSON, which is part of every request of its task. */
+/** The maximum number of bytes of a schema as JSON, which is part of every request of its task. */
 const MAX_BYTES = 65_536;
 /** The deepest nesting of a schema. The bound protects the validator, which is recursive. */
 const MAX_LEVELS = 64;

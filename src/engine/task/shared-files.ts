@@ -71,7 +71,7 @@ export function createFileMemory(state: TaskState, versions: FileVersions): File
   };
 }
 
-/** The most files that a note names; the others are counted. */
+/** The maximum number of files that a note names; the others are counted. */
 const MAX_NAMED = 5;
 
 /**

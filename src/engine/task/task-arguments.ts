@@ -198,7 +198,7 @@ export type ContextArgument =
       readonly results: readonly string[];
     };
 
-/** The most files, and the most results, that one call may name. */
+/** The maximum number of files, and the maximum number of results, that one call may name. */
 const MAX_CHOSEN = 32;
 
 const VALID =
@@ -253,7 +253,7 @@ function texts(name: string, value: JsonValue | undefined, issues: string[]): re
   return [...new Set(list.map(String))];
 }
 
-/** The most code units of a wrong value that a message shows. */
+/** The maximum number of code units of a wrong value that a message shows. */
 const SHOWN = 60;
 
 function shown(value: JsonValue): string {

@@ -82,7 +82,7 @@ export function buildRequest(
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
     ...(effort === undefined ? {} : { effort }),
     cacheKey: `${spec.root}:${agent}`,
-    lane: { tree: tree.id, background: isBackground },
+    priority: { tree: tree.id, background: isBackground },
     readBlob: (hash) => store.getAttachment(hash),
   };
 }

@@ -55,7 +55,7 @@ async function streamOnce(
     streamed.add(part);
     if (!isSummary) deps.onSignal(toSignal(part, task));
   };
-  const listener = { ...createSilenceRecorder(deps, run, turn), progressed: show };
+  const listener = { ...createSilenceRecorder(deps, run, turn), onProgress: show };
   for await (const part of deps.model.stream(request, run.cancellation.turnSignal, listener)) {
     switch (part.type) {
       case 'held': {
@@ -117,7 +117,7 @@ function createSilenceRecorder(
   deps: EngineDeps,
   run: TaskRun,
   turn: number,
-): Pick<AnswerListener, 'quiet' | 'flowing'> {
+): Pick<AnswerListener, 'onSilence' | 'onResumed'> {
   const record = (body: EventBody): void => {
     try {
       run.journal.record(body);
@@ -126,8 +126,8 @@ function createSilenceRecorder(
     }
   };
   return {
-    quiet: (silence) => record({ type: 'turn.quiet', turn, ...silence }),
-    flowing: () => record({ type: 'turn.flowing', turn }),
+    onSilence: (silence) => record({ type: 'turn.quiet', turn, ...silence }),
+    onResumed: () => record({ type: 'turn.flowing', turn }),
   };
 }
 

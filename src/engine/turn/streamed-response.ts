@@ -13,7 +13,7 @@ import type { EngineDeps } from '../task/deps.ts';
 import { summaryMessages } from '../../protocol/state/compaction.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
-/** The most UTF-16 units that are kept of an answer that broke off, so that its log line stays small. */
+/** The maximum number of UTF-16 units that are kept of an answer that broke off, so that its log line stays small. */
 const MAX_KEPT_LENGTH = 65_536;
 
 /**

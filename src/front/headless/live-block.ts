@@ -17,7 +17,7 @@ const DRAW_MS = 100;
 const TICK_MS = 1_000;
 const USUAL_COLUMNS = 80;
 const USUAL_ROWS = 24;
-const MOST_LINES = 8;
+const MAX_LINES = 8;
 
 /** Draws the tasks at work at the bottom of a terminal, one line each, and updates them. */
 export class LiveBlock {
@@ -67,7 +67,7 @@ export class LiveBlock {
 
   private draw(): void {
     const { columns = USUAL_COLUMNS, rows = USUAL_ROWS } = this.terminal;
-    const most = Math.max(1, Math.min(MOST_LINES, Math.floor(rows / 3)));
+    const most = Math.max(1, Math.min(MAX_LINES, Math.floor(rows / 3)));
     const lines = liveTree([...this.atWork.values()], {
       columns,
       most,

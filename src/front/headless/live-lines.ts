@@ -3,7 +3,7 @@ import { formatDuration, plural } from '../../base/text.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { describeCompaction } from '../../protocol/compaction-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../protocol/events/event.ts';
-import type { Awaited } from '../../protocol/model.ts';
+import type { AwaitedProgress } from '../../protocol/model.ts';
 import { answerText } from '../../protocol/state/questions.ts';
 import { questionSubject, type Question } from '../../protocol/question.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -81,7 +81,7 @@ const NOTICE_MARKS: Readonly<Record<NoticeLevel, string>> = {
   error: '! error:',
 };
 
-const WAIT_TEXTS: Readonly<Record<Awaited, string>> = {
+const WAIT_TEXTS: Readonly<Record<AwaitedProgress, string>> = {
   connection: 'connecting',
   first_token: 'waiting for the first token',
   next_event: 'stalled',

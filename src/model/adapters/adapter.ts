@@ -12,7 +12,7 @@ import {
 } from '../../protocol/model.ts';
 import { RequestAdjustments } from './adjust/request-adjustments.ts';
 import { ANSWER_CAPS, type AnswerCaps } from './answers/answer-caps.ts';
-import { IncompleteAnswerError, HttpRefusal } from './errors/answer-errors.ts';
+import { IncompleteAnswerError, HttpStatusError } from './errors/answer-errors.ts';
 import type { Endpoint, ProtocolAdapter } from './protocol-adapter.ts';
 import { EffortFallbacks, mayBeEffortRefusal } from './adjust/efforts.ts';
 import { type FailureContext, cancelledFailure, toModelFailure } from './errors/model-failure.ts';
@@ -92,7 +92,7 @@ export function createAdapter(
           const failure = signal.aborted
             ? cancelledFailure(failureContext())
             : toModelFailure(thrown, failureContext());
-          if (!signal.aborted && thrown instanceof HttpRefusal) {
+          if (!signal.aborted && thrown instanceof HttpStatusError) {
             if (outputCaps.learn(request.model.id, thrown)) continue;
             if (adjustments.learn(request.model.id, thrown)) continue;
             const next = remainingEfforts.shift();

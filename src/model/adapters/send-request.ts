@@ -1,5 +1,5 @@
 import type { ProgressPart } from '../../protocol/model.ts';
-import { HttpRefusal, ReportedError, WrongServerError } from './errors/answer-errors.ts';
+import { HttpStatusError, ReportedError, WrongServerError } from './errors/answer-errors.ts';
 import type { Endpoint } from './protocol-adapter.ts';
 import type { BaseUrlAttempt } from './adjust/base-url-probe.ts';
 import { isTransient, describePage } from './errors/error-body.ts';
@@ -63,7 +63,10 @@ export async function sendRequest(
       headers: Object.fromEntries(response.headers),
       body: await readBeginning(response),
     };
-    throw new HttpRefusal({ url: removeQuery(address), status, ...answered, sent }, statusText);
+    throw new HttpStatusError(
+      { url: removeQuery(address), status, ...answered, requestBody: sent },
+      statusText,
+    );
   }
   const { isPage, body } = await inspectResponse(response);
   if (isPage) {
@@ -103,7 +106,10 @@ function collectHeaders(
   return collected;
 }
 
-/** The most bytes of an error body that are read. Its message is one line; longer bodies are pages of proxies. */
+/**
+ * The maximum number of bytes of an error body that are read. Its message is one line; longer bodies are pages of
+ * proxies.
+ */
 const MAX_ERROR_BYTES = 65_536;
 
 /**

@@ -1,5 +1,5 @@
 import type { MatchLogic } from '@pydantic/genai-prices';
-import type { ModelDetails, ModelPrice, Rates } from '../../protocol/model.ts';
+import type { ModelDetails, ModelPrice, TokenPrices } from '../../protocol/model.ts';
 import { findOutputLimit } from './output-limits.ts';
 import { type ModelOverride, OVERRIDE_SOURCE } from '../settings/model-settings.ts';
 import type { ConfiguredProvider } from '../providers/providers.ts';
@@ -118,7 +118,7 @@ function findPriceSteps(rates: CatalogueRates): readonly number[] {
 }
 
 /** Returns the rates for a prompt of this many tokens; null: the catalogue has none. */
-function ratesAbove(rates: CatalogueRates, promptTokens: number): Rates | null {
+function ratesAbove(rates: CatalogueRates, promptTokens: number): TokenPrices | null {
   const input = perMillion(rates.input_mtok, promptTokens);
   const output = perMillion(rates.output_mtok, promptTokens);
   if (input === undefined || output === undefined) return null;

@@ -1,4 +1,4 @@
-import type { ModelPrice, Rates, Usage } from '../../protocol/model.ts';
+import type { ModelPrice, TokenPrices, Usage } from '../../protocol/model.ts';
 
 /** Rates are prices for this many tokens. */
 const TOKENS_PER_RATE = 1_000_000;
@@ -16,7 +16,7 @@ export function computeCostUsd(usage: Usage, price: ModelPrice | null): number |
 }
 
 /** Returns the rates for all tokens of a request with a prompt of this length. */
-export function selectRates(price: ModelPrice, promptTokens: number): Rates {
+export function selectRates(price: ModelPrice, promptTokens: number): TokenPrices {
   return price.longPrompts?.findLast(({ above }) => promptTokens > above) ?? price;
 }
 

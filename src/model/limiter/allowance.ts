@@ -7,9 +7,9 @@ import type { RequestRecord, Hold } from './waiting-request.ts';
 
 /** The configured limits on the requests to one provider account. */
 export interface LimiterSettings {
-  /** The most requests in flight at a time, at least 1. */
+  /** The maximum number of requests in flight at a time, at least 1. */
   readonly maxConcurrent: number;
-  /** The most requests in any minute. 0: no limit. */
+  /** The maximum number of requests in any minute. 0: no limit. */
   readonly requestsPerMinute: number;
 }
 
@@ -89,7 +89,7 @@ export class Allowance {
   readHeaders({ request }: Permit, headers: ResponseHeaders): boolean {
     const limit = findExhaustedLimit(headers, this.clock.now());
     if (limit === null) return false;
-    const until = this.clock.monotonic() + limit.ms * (1 + this.random() / 10);
+    const until = this.clock.monotonic() + limit.resetInMs * (1 + this.random() / 10);
     const window = windows.pauseWindow(this.window, until);
     if (window === this.window) return false;
     this.window = window;
@@ -194,7 +194,10 @@ class RequestsPerMinute {
   }
 }
 
-/** The most requests that the provider has served at the same time, by the time at which that was observed. */
+/**
+ * The maximum number of requests that the provider has served at the same time, by the time at which that was
+ * observed.
+ */
 class ServedPeaks {
   /** Sorted by time, with falling counts: a later peak removes the smaller ones before it. */
   private readonly peaks: { readonly at: number; readonly count: number }[] = [];

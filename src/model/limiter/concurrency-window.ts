@@ -31,16 +31,16 @@ export interface ConcurrencyWindow {
  * than one request in twenty is refused from 10 s on.
  */
 export const FIRST_PATIENCE_MS = 8_000;
-const LONGEST_PATIENCE_MS = 120_000;
+const MAX_PATIENCE_MS = 120_000;
 /** The wait between successful probes, so that a refusal that is on its way can arrive. */
 const NEXT_PROBE_MS = 1_000;
 /** After this many successful probes the limit is believed to be gone: one success may be chance. */
 const TRUSTED_WINS = 2;
 /** The longest pause that a server can ask for. After it, one request tries again. */
-export const LONGEST_PAUSE_MS = 600_000;
+export const MAX_PAUSE_MS = 600_000;
 /** The wait after a first refusal without a stated time. It doubles with each further refusal. */
 const FIRST_BACKOFF_MS = 500;
-const LONGEST_BACKOFF_MS = 30_000;
+const MAX_BACKOFF_MS = 30_000;
 
 /** Creates the window of a provider that has refused nothing yet. */
 export function openWindow(max: number): ConcurrencyWindow {
@@ -96,7 +96,7 @@ export function recordRefusal(window: ConcurrencyWindow, refusal: RateRefusal): 
   // One of several requests that were sent together: the first refusal was counted already.
   if (era < window.era) return { ...lowered, probeAt: probeTime(lowered, now) };
   const patienceMs = isLowered(window)
-    ? Math.min(window.patienceMs * 2, LONGEST_PATIENCE_MS)
+    ? Math.min(window.patienceMs * 2, MAX_PATIENCE_MS)
     : FIRST_PATIENCE_MS;
   const next = { ...lowered, patienceMs };
   return {
@@ -122,10 +122,10 @@ export function computeWaitMs(
   refusals: number,
   { retryAfterMs, random }: Pick<RateRefusal, 'retryAfterMs' | 'random'>,
 ): number {
-  const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** refusals, LONGEST_BACKOFF_MS);
+  const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** refusals, MAX_BACKOFF_MS);
   const minimum = backoff * (0.5 + random / 2);
   if (retryAfterMs === null) return minimum;
-  const requested = clampMs(retryAfterMs, LONGEST_PAUSE_MS) * (1 + random / 10) + random * 250;
+  const requested = clampMs(retryAfterMs, MAX_PAUSE_MS) * (1 + random / 10) + random * 250;
   return refusals === 0 ? requested : Math.max(requested, minimum);
 }
 

@@ -9,17 +9,17 @@ export interface ResponseHeaders {
 export interface ExhaustedLimit {
   readonly unit: 'requests' | 'tokens';
   /** Milliseconds until it is reset, more than 0. */
-  readonly ms: number;
+  readonly resetInMs: number;
 }
 
 /**
- * The longest wait for a reset. Many providers name the time at which the full limit is available again, and
- * a part of it is available sooner. A provider that still refuses says so again.
+ * The maximum wait for a reset. Many providers send the time at which the full limit is available again, although a
+ * part of it is available sooner. If the provider still refuses then, its response says how long to wait.
  */
-export const LONGEST_HOLD_MS = 60_000;
+export const MAX_HOLD_MS = 60_000;
 
 interface HeaderPair {
-  readonly what: ExhaustedLimit['unit'];
+  readonly unit: ExhaustedLimit['unit'];
   readonly remaining: string;
   readonly reset: string;
 }
@@ -28,47 +28,47 @@ interface HeaderPair {
  * The headers that the vendors document. Anthropic sends resets as dates (RFC 3339), OpenAI as durations such
  * as `6m0s`; servers that imitate OpenAI also send seconds.
  */
-const PAIRS: readonly HeaderPair[] = [
-  ...(['requests', 'tokens'] as const).map((what) => ({
-    what,
-    remaining: `x-ratelimit-remaining-${what}`,
-    reset: `x-ratelimit-reset-${what}`,
+const LIMIT_HEADERS: readonly HeaderPair[] = [
+  ...(['requests', 'tokens'] as const).map((unit) => ({
+    unit,
+    remaining: `x-ratelimit-remaining-${unit}`,
+    reset: `x-ratelimit-reset-${unit}`,
   })),
   ...(['requests', 'tokens', 'input-tokens', 'output-tokens'] as const).map((name) => ({
-    what: name === 'requests' ? name : ('tokens' as const),
+    unit: name === 'requests' ? name : ('tokens' as const),
     remaining: `anthropic-ratelimit-${name}-remaining`,
     reset: `anthropic-ratelimit-${name}-reset`,
   })),
 ];
 
 /**
- * Finds the limit that is used up for the longest time. Returns null if no limit with a reset time is used up.
+ * Finds the used-up limit whose reset is furthest away. Returns null if no limit with a reset time is used up.
  * `now`: milliseconds since the epoch.
  */
 export function findExhaustedLimit(headers: ResponseHeaders, now: number): ExhaustedLimit | null {
   let longest: ExhaustedLimit | null = null;
-  for (const { what, remaining, reset } of PAIRS) {
-    // Servers without a limit of a kind send -1.
+  for (const { unit: what, remaining, reset } of LIMIT_HEADERS) {
+    // A server without this limit sends -1, so only 0 means that the limit is used up.
     if (headers.get(remaining)?.trim() !== '0') continue;
-    const ms = clampMs(parseResetMs(headers.get(reset)?.trim() ?? '', now) ?? 0, LONGEST_HOLD_MS);
-    if (ms > (longest?.ms ?? 0)) longest = { unit: what, ms };
+    const ms = clampMs(parseResetMs(headers.get(reset)?.trim() ?? '', now) ?? 0, MAX_HOLD_MS);
+    if (ms > (longest?.resetInMs ?? 0)) longest = { unit: what, resetInMs: ms };
   }
   return longest;
 }
 
-/** The numbers from which on a value is a time since the epoch and not a duration. */
-const EPOCH_SECONDS = 1e9;
-const EPOCH_MS = 1e12;
-/** The most characters of a reset that are parsed. All known ones are shorter. */
-const LONGEST_VALUE = 64;
+/** Numbers from these on are times since the epoch; smaller ones are durations in seconds. */
+const MIN_EPOCH_SECONDS = 1e9;
+const MIN_EPOCH_MS = 1e12;
+/** The maximum length of a reset that is parsed. All known ones are shorter. */
+const MAX_RESET_LENGTH = 64;
 
 /** Returns the milliseconds from `now` until the reset that a header names; null: the text is not understood. */
 export function parseResetMs(text: string, now: number): number | null {
-  if (text === '' || text.length > LONGEST_VALUE) return null;
+  if (text === '' || text.length > MAX_RESET_LENGTH) return null;
   if (/^\d+(\.\d+)?$/.test(text)) {
     const number = Number(text);
-    if (number >= EPOCH_MS) return number - now;
-    return number >= EPOCH_SECONDS ? number * 1000 - now : number * 1000;
+    if (number >= MIN_EPOCH_MS) return number - now;
+    return number >= MIN_EPOCH_SECONDS ? number * 1000 - now : number * 1000;
   }
   if (/^\d{4}-\d{2}-\d{2}T/.test(text)) {
     const date = Date.parse(text);

@@ -1,8 +1,8 @@
-import type { Lane } from '../../protocol/model.ts';
+import type { RequestPriority } from '../../protocol/model.ts';
 
 /** A request as the queue sees it. */
 export interface QueuedRequest {
-  readonly lane: Lane;
+  readonly lane: RequestPriority;
   /** The position of the request: within a tree, smaller numbers come first. */
   readonly order: number;
   /** The time at which it first waited, on a monotonic clock. */

@@ -1,6 +1,6 @@
 import { deferred } from '../../base/async.ts';
 import type { Deadline } from '../../base/deadlines.ts';
-import type { Lane, ModelRequest } from '../../protocol/model.ts';
+import type { RequestPriority, ModelRequest } from '../../protocol/model.ts';
 import type { QueuedRequest } from './request-queue.ts';
 import type { Permit } from './permit.ts';
 
@@ -25,12 +25,12 @@ export interface Hold {
   readonly untilMs: number | null;
 }
 
-const NO_TREE: Lane = { tree: '', background: false };
+const NO_TREE: RequestPriority = { tree: '', background: false };
 
 /** One request that waits to be sent. */
 export class WaitingRequest implements QueuedRequest {
   readonly request: ModelRequest;
-  readonly lane: Lane;
+  readonly lane: RequestPriority;
   readonly record: RequestRecord;
   /** True if its owner knows that a rate limit holds it: a slot is then reserved while the owner gets ready. */
   isInformed = false;
@@ -47,7 +47,7 @@ export class WaitingRequest implements QueuedRequest {
 
   constructor(request: ModelRequest, record: RequestRecord) {
     this.request = request;
-    this.lane = request.lane ?? NO_TREE;
+    this.lane = request.priority ?? NO_TREE;
     this.record = record;
   }
 

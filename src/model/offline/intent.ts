@@ -39,7 +39,7 @@ const DIFF: readonly RegExp[] = [
 ];
 const OUTLINE =
   /\b(?:summari[sz]e|summary|outline|overview|what does|what(?: is|'s|’s) in|describe|explain)\b/i;
-/** The most characters of a question that are read: it may contain a pasted log or a piped file. */
+/** The maximum number of characters of a question that are read: it may contain a pasted log or a piped file. */
 const MAX_QUESTION_CHARS = 6000;
 const MAX_OUTLINED_FILES = 5;
 /** Matches questions that refer to the one before them. */

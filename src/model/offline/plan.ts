@@ -14,7 +14,7 @@ export type OfflineStep =
   | { readonly type: 'calls'; readonly calls: readonly PlannedCall[] }
   | { readonly type: 'answer'; readonly text: string };
 
-/** The most rounds of calls for one question. After them the engine answers with what it has found. */
+/** The maximum number of rounds of calls for one question. After them the engine answers with what it has found. */
 const MAX_ROUNDS = 6;
 const MAX_CALLS = 25;
 /** The number of locations that an answer shows. */

@@ -1,6 +1,6 @@
 import { hasSearchTerms, readQuery } from '../../base/code-search/query.ts';
 
-/** The most topics that are delegated. The answer names the others. */
+/** The maximum number of topics that are delegated. The answer names the others. */
 export const MAX_TOPICS = 8;
 
 /**

@@ -100,8 +100,13 @@ function fromSettings(
   env: Environment,
 ): ConfiguredProvider {
   const setting = `models.providers.${name}`;
-  if (!/^[a-z0-9][a-z0-9_.-]*$/i.test(name) || name === 'offline') {
-    throw new UsageError(`${setting}: a provider's name is letters, digits, ".", "_" and "-"`);
+  if (name === 'offline') {
+    throw new UsageError(`${setting}: the name "offline" is reserved; choose another one`);
+  }
+  if (!/^[a-z0-9][a-z0-9_.-]*$/i.test(name)) {
+    throw new UsageError(
+      `${setting}: the name of a provider begins with a letter or digit and has only letters, digits, ".", "_" and "-"`,
+    );
   }
   const configured =
     settings.baseUrl === undefined ? null : parseBaseUrl(settings.baseUrl, `${setting}.base_url`);
@@ -301,7 +306,7 @@ function fromOllamaHost(env: Environment): readonly ConfiguredProvider[] {
   return [createKeylessProvider('ollama', url, 'OLLAMA_HOST')];
 }
 
-/** Creates a provider that needs no key, imitates OpenAI's older protocol, and may serve any models. */
+/** Creates a provider that needs no key, uses OpenAI's Chat Completions protocol, and may serve any models. */
 export function createKeylessProvider(
   name: string,
   url: ParsedBaseUrl,

@@ -3,7 +3,7 @@ import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import {
   modelName,
   type ModelDetails,
-  type Rates,
+  type TokenPrices,
   type ResolvedModel,
 } from '../../protocol/model.ts';
 import {
@@ -25,10 +25,10 @@ import { findOutputLimit } from '../catalogue/output-limits.ts';
 
 type ModelId = Pick<ResolvedModel, 'provider' | 'id'>;
 
-/** The most models of which the details are cached. */
+/** The maximum number of models of which the details are cached. */
 const MAX_CACHED = 1000;
 
-const FREE: Rates = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+const FREE: TokenPrices = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 /** The details of the offline model, which needs no server. */
 const OFFLINE_DETAILS: ModelDetails = {
   ...UNKNOWN_DETAILS,

@@ -1,4 +1,4 @@
-import type { Tier, Rates } from '../../protocol/model.ts';
+import type { Tier, TokenPrices } from '../../protocol/model.ts';
 
 /** The values of `kind` in `[models.providers.NAME]`. */
 export const PROVIDER_KINDS = [
@@ -84,7 +84,7 @@ export interface ModelOverride {
   readonly contextWindow?: number;
   /** The limit in tokens on the answer to each request. */
   readonly outputLimit?: number;
-  readonly price?: Rates;
+  readonly price?: TokenPrices;
   readonly attachments?: readonly AttachmentKind[];
 }
 

@@ -1,4 +1,4 @@
-import type { Awaited } from '../model.ts';
+import type { AwaitedProgress } from '../model.ts';
 import { openQuestions, type InboxState } from './questions.ts';
 import type { Question } from '../question.ts';
 
@@ -42,7 +42,7 @@ export interface RunningCall {
 }
 
 /** Returns the activity of a task whose request has been silent `since` a steady time. */
-export function quietActivity(waitsFor: Awaited, since: number): Activity {
+export function quietActivity(waitsFor: AwaitedProgress, since: number): Activity {
   switch (waitsFor) {
     case 'connection':
       return { kind: 'connecting' };

@@ -15,11 +15,11 @@ export const NO_ANSWER_TEXTS: AnswerTexts = { newest: '', reports: [], longest: 
 /** A text of less than this part of the longest one says what the model does next, and reports nothing. */
 const REPORT_SHARE = 1 / 4;
 /** Texts that are kept: the newest ones may only point to the report themselves. */
-const MOST_REPORTS = 4;
+const MAX_REPORTS = 4;
 /** Characters of a text that may only point to another one. A longer one has a content of its own. */
-const LONGEST_POINTER = 600;
+const MAX_POINTER_LENGTH = 600;
 /** Characters of a report that a mere "Done." after it must not replace. */
-const SHORTEST_REPORT = 400;
+const MIN_REPORT_LENGTH = 400;
 
 /**
  * Adds the text of a new answer.
@@ -40,7 +40,7 @@ export function addAnswerText(
 function withReport({ newest, reports, longest }: AnswerTexts): Omit<AnswerTexts, 'newest'> {
   if (newest === '' || newest.length < longest * REPORT_SHARE) return { reports, longest };
   return {
-    reports: [...reports, newest].slice(-MOST_REPORTS),
+    reports: [...reports, newest].slice(-MAX_REPORTS),
     longest: Math.max(longest, newest.length),
   };
 }
@@ -62,19 +62,19 @@ export function resultText(last: string, texts: AnswerTexts, prompt: string): st
 
 /** Tells whether the last text only points to an earlier one, or only says that the reported work is done. */
 function saysNothing(last: string, { longest }: AnswerTexts): boolean {
-  return refersToEarlierText(last) || (longest >= SHORTEST_REPORT && saysOnlyDone(last));
+  return refersToEarlierText(last) || (longest >= MIN_REPORT_LENGTH && saysOnlyDone(last));
 }
 
 /** Tells whether a text refers the reader to an earlier message of its author. */
 export function refersToEarlierText(text: string): boolean {
   const trimmed = text.trim();
-  if (trimmed.length > LONGEST_POINTER || !MAY_POINT.test(trimmed)) return false;
+  if (trimmed.length > MAX_POINTER_LENGTH || !MAY_POINT.test(trimmed)) return false;
   return pointers().some((pointer) => pointer.test(trimmed));
 }
 
 function saysOnlyDone(text: string): boolean {
   const trimmed = text.trim();
-  if (trimmed.length > LONGEST_POINTER) return false;
+  if (trimmed.length > MAX_POINTER_LENGTH) return false;
   const words = trimmed.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.length === 0 || DONE.has(words.join(' '));
 }

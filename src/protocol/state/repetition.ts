@@ -28,9 +28,9 @@ export interface Round {
 }
 
 /** The maximum number of rounds in a cycle. Models that repeat themselves do so in short cycles. */
-export const LONGEST_CYCLE = 4;
+export const MAX_CYCLE_LENGTH = 4;
 /** The maximum number of repeated rounds that are kept. */
-const MOST_ROUNDS = 256;
+const MAX_ROUNDS = 256;
 
 export function initialRepetition(): Repetition {
   return { rounds: [], timesInARow: new Map(), newest: null, times: 0 };
@@ -77,8 +77,8 @@ export function addOpenRound(
       return result === undefined ? [] : [{ text: result.text, isError: result.isError }];
     }),
   };
-  const recent = rounds.slice(-LONGEST_CYCLE);
+  const recent = rounds.slice(-MAX_CYCLE_LENGTH);
   const before = recent.findLast((round) => isDeepStrictEqual(round, open));
   // A new round can only repeat together with the rounds of the cycle that it ends.
-  return before === undefined ? [...recent, open] : [...rounds, before].slice(-MOST_ROUNDS);
+  return before === undefined ? [...recent, open] : [...rounds, before].slice(-MAX_ROUNDS);
 }

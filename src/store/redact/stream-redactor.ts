@@ -1,6 +1,6 @@
 import type { ByteFilter } from '../../protocol/tool.ts';
 
-/** The most characters that are held back because a secret may begin with them. */
+/** The maximum number of characters that are held back because a secret may begin with them. */
 const MAX_HELD = 24_000;
 const MAX_KEY_LENGTH = 4_096;
 

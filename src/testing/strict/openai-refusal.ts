@@ -54,12 +54,12 @@ export function* unsupportedParts(
   }
 }
 
-const LONGEST_NAME = 64;
+const MAX_NAME_LENGTH = 64;
 const FUNCTION_NAME = /^[a-zA-Z0-9_-]+$/;
 
 export function* wrongFunctionName(path: string, value: JsonValue | undefined): Generator<Breach> {
   yield* wrongType(path, value, 'string');
-  yield* wrongLength(path, value, { min: 1, max: LONGEST_NAME });
+  yield* wrongLength(path, value, { min: 1, max: MAX_NAME_LENGTH });
   if (typeof value !== 'string' || value === '' || FUNCTION_NAME.test(value)) return;
   const message = `Invalid '${path}': string does not match pattern. Expected a string that matches the pattern '${FUNCTION_NAME.source}'.`;
   yield { path, message, code: 'invalid_value' };

@@ -205,7 +205,7 @@ function drain(stream: Readable, take: (chunk: Buffer) => void): Promise<void> {
   });
 }
 
-/** The most characters that are kept of what the monitor writes; a report is a few short lines. */
+/** The maximum number of characters that are kept of what the monitor writes; a report is a few short lines. */
 const MAX_REPORT_CHARACTERS = 4096;
 
 /** Reads the reports of the process outside the sandbox that starts and watches the command inside it. */
@@ -245,7 +245,7 @@ export class CommandMonitor {
 /** How long processes that are ending by themselves may take before they count as remaining. */
 const GRACE_MS = 300;
 const POLL_MS = 50;
-/** The most command lines that the note names. */
+/** The maximum number of command lines that the note names. */
 const MAX_NAMED = 4;
 const NAME_CHARS = 80;
 

@@ -27,7 +27,7 @@ const NOT_EXECUTABLE = 126;
 /** A path in an error message, in quotes or absolute. */
 const PATHS = /['"`‘“]([^'"`’”\n]{1,300})['"`’”]|(?<![\w.])(\/[^\s'"`:,;)]{1,300})/g;
 const BETWEEN_NAMES = /[\s:'"`‘’“”,;()/]+/;
-/** The most lines of output that are searched for errors. */
+/** The maximum number of lines of output that are searched for errors. */
 const MAX_LINES = 2_000;
 const MAX_SHOWN = 5;
 

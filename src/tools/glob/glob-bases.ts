@@ -6,7 +6,7 @@ import { resolveSearchTarget } from '../search/search-scope.ts';
 import { createPathFilter, placeGlobs, type PlacedGlob } from '../search/globs/placed-globs.ts';
 import type { PathFilter, SearchScope } from '../search/search-types.ts';
 
-/** The most directories in which the globs of one call may begin. */
+/** The maximum number of directories in which the globs of one call may begin. */
 const MAX_BASES = 20;
 
 /** A call of Glob. */

@@ -17,13 +17,13 @@ import {
 } from '../search/search-types.ts';
 
 const MAX_SHOWN = 1000;
-/** The most files that are listed and sorted. */
+/** The maximum number of files that are listed and sorted. */
 const MAX_LISTED = 200_000;
 /** The time for listing ignored files when nothing was found, in milliseconds. */
 const IGNORED_TIME_MS = 2000;
 const MAX_IGNORED_NAMED = 10;
 const MAX_NOTE_CHARACTERS = 200;
-/** The most comparisons for finding out which globs of a list matched nothing. */
+/** The maximum number of comparisons for finding out which globs of a list matched nothing. */
 const MAX_COMPARISONS = 1_000_000;
 
 /** The files that a call of Glob has found. */

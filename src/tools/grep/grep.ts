@@ -27,7 +27,7 @@ import type { Notes, SearchLimits, SearchResult } from '../search/search-types.t
 import { spillText } from '../shared/output.ts';
 
 const MAX_HITS = 1000;
-/** The most matches that count mode counts in one file. */
+/** The maximum number of matches that count mode counts in one file. */
 const MAX_COUNTED = 10_000;
 const MAX_CONTEXT = 50;
 

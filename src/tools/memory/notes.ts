@@ -123,7 +123,7 @@ export function requireFreeName(
 const NOTE_BYTES = 65_536;
 /** The largest size of all notes of a directory together, in bytes. */
 export const DIRECTORY_BYTES = 1_048_576;
-/** The most notes of a directory, not counting its index. */
+/** The maximum number of notes of a directory, not counting its index. */
 const DIRECTORY_NOTES = 200;
 
 /** The sizes of a note in bytes before and after a change; `before` is null for a new note. */

@@ -116,5 +116,5 @@ export function findCell({ cells }: Notebook, name: string): Cell | string {
   return `cell_id: there is no cell ${JSON.stringify(name)}; valid: ${valid.join(', or ')}`;
 }
 
-/** The most ids that a message names. */
+/** The maximum number of ids that a message names. */
 const MAX_IDS_NAMED = 20;

@@ -43,9 +43,9 @@ function rangeOf(notebook: Notebook, { cellId, ...range }: RequestedCells): Cell
   return { ...range, first: cell.number, count: 1 };
 }
 
-/** The most characters of an output that are shown. */
+/** The maximum number of characters of an output that are shown. */
 const MAX_OUTPUT_CHARACTERS = 2000;
-/** The most outputs of a cell that are shown. */
+/** The maximum number of outputs of a cell that are shown. */
 const MAX_OUTPUTS = 20;
 
 /** The cells to show. */

@@ -134,7 +134,7 @@ export async function countWithheldFiles(
   return counter;
 }
 
-/** The most unreadable paths that a note names. */
+/** The maximum number of unreadable paths that a note names. */
 const MAX_UNREADABLE_NAMED = 5;
 
 /** Makes a note on the paths that could not be read, without those that rules withhold. */

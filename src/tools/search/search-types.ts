@@ -37,7 +37,10 @@ export type Notes = readonly string[];
 /** The limits of a search. */
 export interface SearchLimits {
   readonly maxFiles: number;
-  /** The most matches in all files and in one file. Matches are lines or, with `multiline`, matched texts. */
+  /**
+   * The maximum number of matches in all files and in one file. Matches are lines or, with `multiline`, matched
+   * texts.
+   */
   readonly maxMatches: number;
   readonly maxMatchesPerFile: number;
   /** The time limit in milliseconds. */
@@ -61,9 +64,9 @@ export interface SearchLine {
 /** The first index of a part of a text, and the index after its last. */
 export type TextSpan = readonly [number, number];
 
-/** The most characters of a line that is shown completely. */
+/** The maximum number of characters of a line that is shown completely. */
 export const LONG_LINE_CHARACTERS = 500;
-/** The most matches in one line whose positions are kept. */
+/** The maximum number of matches in one line whose positions are kept. */
 export const MAX_SPANS = 50;
 
 /** The matches in one file. */

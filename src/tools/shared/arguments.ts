@@ -19,7 +19,7 @@ export interface ArgumentReport {
 
 /** Arguments that every tool accepts and ignores: models give the purpose of a call in them. */
 export const ALWAYS_IGNORED: readonly string[] = ['description', 'explanation'];
-/** The most code points of an unknown name that an error repeats, and the most names. */
+/** The maximum number of code points of an unknown name that an error repeats, and the maximum number of names. */
 const MAX_NAME_LENGTH = 80;
 const MAX_NAMES = 10;
 

@@ -89,7 +89,7 @@ function writeAll(fd: number, bytes: Buffer): void {
   for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
 }
 
-/** The most rules that notes name. The files that all other rules withhold are counted together. */
+/** The maximum number of rules that notes name. The files that all other rules withhold are counted together. */
 const MAX_RULES_NAMED = 5;
 
 /** Counts the paths that permission rules withhold from a call, by rule, for the notes in its result. */

@@ -38,7 +38,7 @@ export const base64EncodeTool = defineTool({
 
 const MAX_DIGITS = 1_000_000;
 const NOTE_BYTES = 100;
-/** The most bytes of binary data that are shown. */
+/** The maximum number of bytes of binary data that are shown. */
 const SHOWN_BYTES = 64;
 const DATA_URL = /^data:[^,]{0,200};base64,/i;
 

@@ -23,12 +23,12 @@ test('reports files that a command of a killed run had created and that were mov
     caches: 'private',
     roots: [root],
     dataDir,
-    keepsRecords: true,
+    canWriteDataDir: true,
     onNotice: (line) => notices.push(line),
   });
   await vi.waitFor(() => expect(notices).toHaveLength(1));
   expect(notices[0]).toMatch(
-    /^\/.*\/work\/\.envrc was moved to \/.*\/data\/sandbox\/removed\/.*\. A command of a run that was killed had made it/,
+    /^\/.*\/work\/\.envrc was moved to \/.*\/data\/sandbox\/removed\/.*\. It was created by a command of a run that was killed/,
   );
   expect([readdirSync(root), readdirSync(records)]).toEqual([[], ['removed']]);
 });

@@ -11,7 +11,7 @@ import type { TaskState } from '../../../src/protocol/state/task-state.ts';
 import type { ScriptedAnswer } from '../../scripted-model.ts';
 
 /** What the engine of these tests takes every model's output limit for. */
-const MOST_OUTPUT = 100;
+const MAX_OUTPUT = 100;
 const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
 
 describe('a task that creates children in every turn', () => {
@@ -216,7 +216,7 @@ class RandomServer {
 
   private bill({ prefix, messages }: ModelRequest, part: number): Partial<Usage> {
     const input = Math.floor(estimatePrompt(prefix, messages) * part);
-    const output = Math.floor(MOST_OUTPUT * part);
+    const output = Math.floor(MAX_OUTPUT * part);
     this.billed += input + output;
     return { input, output };
   }

@@ -12,7 +12,7 @@ import { call, calls, type Play } from '../play.ts';
 import { eventsOf, newWorld, played, resumed, treeOf, type World } from './world.ts';
 
 const CHILD = fileURLToPath(new URL('killed-rewind.ts', import.meta.url));
-const MOST_STEPS = 100;
+const MAX_STEPS = 100;
 
 async function workedWorld() {
   const base = tempDirectory();
@@ -52,7 +52,7 @@ describe('a rewind that was killed', () => {
       const { world, id, to, before, after, main, putAsItWas } = await workedWorld();
       let kills = 0;
       let begun = 0;
-      for (; kills < MOST_STEPS; kills += 1) {
+      for (; kills < MAX_STEPS; kills += 1) {
         putAsItWas();
         const args = [CHILD, world.dataDir, id, String(to), String(kills)];
         const { signal, status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
@@ -86,7 +86,7 @@ describe('a rewind that was killed', () => {
         expect(foldLog(now.store, id).rewinding).toBeNull();
         await now.store.close();
       }
-      expect(kills).toBeLessThan(MOST_STEPS);
+      expect(kills).toBeLessThan(MAX_STEPS);
       expect([kills - begun > 5, begun > 8]).toEqual([true, true]);
     },
     60_000,

@@ -4,7 +4,7 @@ import {
   recordAcceptance,
   FIRST_PATIENCE_MS,
   countAvailableSlots,
-  LONGEST_PAUSE_MS,
+  MAX_PAUSE_MS,
   openWindow,
   pauseWindow,
   startProbe,
@@ -74,8 +74,8 @@ describe('the wait of a refused request', () => {
     ['if no time is named, at first', 0, null, 0, 250],
     ['if no time is named, the third time', 2, null, 0.5, 1_500],
     ['if no time is named, at most', 50, null, 0, 15_000],
-    ['not for a year', 0, 3e10, 0, LONGEST_PAUSE_MS],
-    ['not for ever', 0, Infinity, 0, LONGEST_PAUSE_MS],
+    ['not for a year', 0, 3e10, 0, MAX_PAUSE_MS],
+    ['not for ever', 0, Infinity, 0, MAX_PAUSE_MS],
     ['no negative time', 0, -5, 0, 0],
     ['nothing for something that is not a number', 0, Number.NaN, 0, 0],
   ])('%s', (_, refusals, retryAfterMs, random, ms) => {
@@ -111,7 +111,7 @@ describe('a probe', () => {
 
   it.each([
     ['one that was sent before it tells nothing', { ...ACCEPTED, level: 3 }],
-    ['one othersInFlight which others ended tells nothing', { ...ACCEPTED, inFlight: 3 }],
+    ['one while the slots were not all in use tells nothing', { ...ACCEPTED, inFlight: 3 }],
     ['one of an earlier era tells nothing', { ...ACCEPTED, era: 0 }],
   ])('%s', (_, acceptance) => {
     expect(recordAcceptance(PROBING, acceptance)).toEqual({ ...PROBING, refusals: 0 });
@@ -177,7 +177,7 @@ it('after any events, the number of slots is between one and all, and every paus
         if (each.kind === 'refused') window = recordRefusal(window, { ...each, era, random: 0.5 });
         else if (each.kind === 'accepted') window = recordAcceptance(window, { ...each, era });
         else window = startProbe(window, each.now);
-        const open = countAvailableSlots(window, latest + 1.1 * LONGEST_PAUSE_MS + 250);
+        const open = countAvailableSlots(window, latest + 1.1 * MAX_PAUSE_MS + 250);
         expect(open).toBeGreaterThanOrEqual(1);
         expect(open).toBeLessThanOrEqual(64);
       }

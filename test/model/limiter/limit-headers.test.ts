@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import {
   findExhaustedLimit,
-  LONGEST_HOLD_MS,
+  MAX_HOLD_MS,
   parseResetMs,
 } from '../../../src/model/limiter/limit-headers.ts';
 
@@ -37,12 +37,12 @@ it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>
   [
     'OpenAI, no requests left',
     { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '2s' },
-    { unit: 'requests', ms: 2_000 },
+    { unit: 'requests', resetInMs: 2_000 },
   ],
   [
     'OpenAI, no tokens left',
     { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '120ms' },
-    { unit: 'tokens', ms: 120 },
+    { unit: 'tokens', resetInMs: 120 },
   ],
   [
     'both: the longer counts',
@@ -52,7 +52,7 @@ it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>
       'x-ratelimit-remaining-tokens': '0',
       'x-ratelimit-reset-tokens': '3s',
     },
-    { unit: 'tokens', ms: 3_000 },
+    { unit: 'tokens', resetInMs: 3_000 },
   ],
   [
     'Anthropic',
@@ -60,7 +60,7 @@ it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>
       'anthropic-ratelimit-requests-remaining': '0',
       'anthropic-ratelimit-requests-reset': '2026-03-01T12:00:04Z',
     },
-    { unit: 'requests', ms: 4_000 },
+    { unit: 'requests', resetInMs: 4_000 },
   ],
   [
     'Anthropic, tokens of one kind',
@@ -68,7 +68,7 @@ it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>
       'anthropic-ratelimit-input-tokens-remaining': '0',
       'anthropic-ratelimit-input-tokens-reset': '2026-03-01T12:00:04Z',
     },
-    { unit: 'tokens', ms: 4_000 },
+    { unit: 'tokens', resetInMs: 4_000 },
   ],
   [
     'some are left',
@@ -88,12 +88,12 @@ it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>
       'anthropic-ratelimit-requests-remaining': '0',
       'anthropic-ratelimit-requests-reset': '9999-12-31T23:59:59Z',
     },
-    { unit: 'requests', ms: LONGEST_HOLD_MS },
+    { unit: 'requests', resetInMs: MAX_HOLD_MS },
   ],
   [
     'huge',
     { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '9'.repeat(60) },
-    { unit: 'requests', ms: LONGEST_HOLD_MS },
+    { unit: 'requests', resetInMs: MAX_HOLD_MS },
   ],
 ])('%s', (_, headers, none) => {
   expect(findExhaustedLimit(new Headers(headers), NOW)).toEqual(none);

@@ -3,18 +3,23 @@ import type { LimiterSettings } from '../../../src/model/limiter/allowance.ts';
 import { Limiter } from '../../../src/model/limiter/limiter.ts';
 import type { Permit } from '../../../src/model/limiter/permit.ts';
 import { userMessage } from '../../../src/protocol/message.ts';
-import type { Lane, ModelFailure, ModelPart, ModelRequest } from '../../../src/protocol/model.ts';
+import type {
+  RequestPriority,
+  ModelFailure,
+  ModelPart,
+  ModelRequest,
+} from '../../../src/protocol/model.ts';
 import { VirtualDeadlines, VirtualTime } from '../../engine/virtual-time.ts';
 
 const never = new AbortController().signal;
 
-export function ask(lane?: Partial<Lane>): ModelRequest {
+export function ask(lane?: Partial<RequestPriority>): ModelRequest {
   return {
     model: { provider: 'fake', id: 'one', chain: [] },
     prefix: { system: [], tools: [] },
     messages: [userMessage('Hi')],
     toolChoice: 'auto',
-    ...(lane === undefined ? {} : { lane: { tree: 'tree', background: false, ...lane } }),
+    ...(lane === undefined ? {} : { priority: { tree: 'tree', background: false, ...lane } }),
   };
 }
 
@@ -135,7 +140,7 @@ export class LimitedServer {
   }
 
   /** A task of so many turns, each sent until it is answered. */
-  async task(turns: number, lane: Partial<Lane> = {}): Promise<void> {
+  async task(turns: number, lane: Partial<RequestPriority> = {}): Promise<void> {
     for (let turn = 0; turn < turns; turn += 1) {
       const request = ask(lane);
       for (let isAnswered = false; !isAnswered;) {

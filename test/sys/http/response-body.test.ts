@@ -6,7 +6,7 @@ import { LoopQueue } from '../../../src/base/loop-queue.ts';
 import { IncomingBody } from '../../../src/sys/http/response-body.ts';
 import type { ResponseBody } from '../../../src/sys/http/http-types.ts';
 
-const MOST_WAITING = 16;
+const MAX_WAITING = 16;
 
 /** All that a body gives, its failure last. */
 async function read(body: ResponseBody): Promise<readonly string[]> {
@@ -83,7 +83,7 @@ it('gives a body that ends its turn among all others', async () => {
 });
 
 it.each([
-  ['sixteen pieces', 1, MOST_WAITING],
+  ['sixteen pieces', 1, MAX_WAITING],
   ['16 KB', 10_000, 20_000],
 ])('reads a body no further while %s of it wait for others', async (_, size, most) => {
   const queue = new LoopQueue();

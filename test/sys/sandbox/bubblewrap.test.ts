@@ -9,7 +9,7 @@ import { PROTECTED_PATHS } from '../../../src/sys/files/protected-names.ts';
 import { spawnProcessGroup } from '../../../src/sys/processes/process-group.ts';
 import { endAllOf, pidsOf } from '../../e2e/processes.ts';
 import { needs } from '../../needs.ts';
-import { HAS_BUBBLEWRAP, MOST_TRIES, Place, runIn } from './support.ts';
+import { HAS_BUBBLEWRAP, MAX_ATTEMPTS, Place, runIn } from './support.ts';
 
 const OPEN_SANDBOX = join(import.meta.dirname, '../../../src/sys/sandbox/open-sandbox.ts');
 const PROCESSES = join(import.meta.dirname, '../../../src/sys/processes/process-group.ts');
@@ -461,8 +461,8 @@ const ASK_FROM_BESIDE = `
     if (tries === 1 || isLaid(said)) throw new Error('the server has ended: ' + said);
     return await start(tries - 1);
   };
-  const server = await start(${MOST_TRIES});
-  const ask = async (access, loopback, tries = ${MOST_TRIES}) => {
+  const server = await start(${MAX_ATTEMPTS});
+  const ask = async (access, loopback, tries = ${MAX_ATTEMPTS}) => {
     const { file, args, env, startCheck } = confine(access, loopback, '/bin/bash', '-c', 'id -u; exec 3<>/dev/tcp/127.0.0.1/8080 && cat <&3');
     const group = spawnProcessGroup(file, args, { cwd: root, env, startCheck });
     const [stdout, stderr] = await Promise.all([text(group.stdout), text(group.stderr)]);

@@ -98,7 +98,7 @@ export interface RunOptions extends Partial<Confinement> {
 }
 
 /** As often as a tool of an agent tries it. */
-export const MOST_TRIES = 4;
+export const MAX_ATTEMPTS = 4;
 
 /** Runs a line of bash in a sandbox that is there. */
 export async function runIn(sandbox: Sandbox, command: string, options: RunOptions): Promise<Ran> {
@@ -107,7 +107,7 @@ export async function runIn(sandbox: Sandbox, command: string, options: RunOptio
   for (let tries = 1; ; tries += 1) {
     const ran = await runOnce(sandbox, command, options);
     // A socket of this machine, which is to be hidden, may go meanwhile.
-    if (tries === MOST_TRIES || !ran.report.startsWith("bwrap: Can't create file")) return ran;
+    if (tries === MAX_ATTEMPTS || !ran.report.startsWith("bwrap: Can't create file")) return ran;
   }
 }
 

@@ -184,7 +184,7 @@ function extensionTools(extension: JsonValue): readonly string[] {
 
 /** `{{ name }}`, with or without filters. */
 const PLACEHOLDER = /\{\{-?\s*([A-Za-z_]\w*)/g;
-/** The most parameters of an agent: no form that a person fills in has as many. */
+/** The maximum number of parameters of an agent: no form that a person fills in has as many. */
 const MAX_PARAMETERS = 100;
 
 interface Template {

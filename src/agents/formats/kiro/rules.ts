@@ -205,11 +205,11 @@ function serverPattern(pattern: string): string {
   return mcpServerTools(server, tool.includes('*') ? '*' : tool);
 }
 
-/** The most characters of an entry: no person writes a longer command. */
+/** The maximum number of characters of an entry: no person writes a longer command. */
 const MAX_LENGTH = 500;
 /** Matches flags, and characters given by number or class. */
 const NOT_READ = /\(\?[A-Za-z-]+[:)]|\\[QUukpPx]/;
-/** The most patterns for one regular expression. More than that become `*`. */
+/** The maximum number of patterns for one regular expression. More than that become `*`. */
 const MAX_PATTERNS = 32;
 
 /**

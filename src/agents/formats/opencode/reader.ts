@@ -69,7 +69,10 @@ function locationOf(path: string): { readonly name: string; readonly directory: 
 
 const VENDOR_DIRECTORIES: ReadonlySet<string> = new Set(['.opencode', 'opencode']);
 
-/** The most agents of a file, and the most entries that its shared permissions may have for all of them together. */
+/**
+ * The maximum number of agents of a file, and the maximum number of entries that its shared permissions may have
+ * for all of them together.
+ */
 const MAX_AGENTS = 1_000;
 const MAX_COMMON_ENTRIES = 50_000;
 
@@ -200,9 +203,9 @@ function changeOfOwn(agent: AgentDefinition): AgentDefinition {
 
 /** Matches opencode's reference to a file whose text becomes part of the prompt. */
 const REFERENCE = /\{file:([^}\n]{1,1000})\}/g;
-/** The most references in a prompt. */
+/** The maximum number of references in a prompt. */
 const MAX_REFERENCES = 20;
-/** The most characters of a prompt, including the texts of files. */
+/** The maximum number of characters of a prompt, including the texts of files. */
 const MAX_PROMPT = 256 * 1024;
 
 type PromptText =

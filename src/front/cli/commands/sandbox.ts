@@ -65,7 +65,7 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
   const place = { environment: context.environment, home: context.home };
   const chosen = options.dataDir === null ? {} : { dataDir: options.dataDir };
   const dataDir = dataDirectory(place, { cwd: context.cwd, ...chosen });
-  const settings = { ...place, kind, caches, roots, dataDir, keepsRecords: true };
+  const settings = { ...place, kind, caches, roots, dataDir, canWriteDataDir: true };
   const sandbox = await openConfiguredSandbox(settings);
   const state = await sandbox.state();
   if (!state.on) {

@@ -15,7 +15,7 @@ import { defineTasksCommand } from './tasks/with-tasks.ts';
 import { quoteValue } from '../../../config/message-text.ts';
 
 /** As many as fit into a few screens; `--all` shows the rest. */
-const MOST_ROWS = 50;
+const MAX_ROWS = 50;
 /** Code points. */
 const LABEL_LENGTH = 40;
 const SHOWN_MODELS = 5;
@@ -43,7 +43,7 @@ export const usageCommand = defineTasksCommand({
     const first = since === null ? null : firstDay(since, Date.now());
     const report = await tasks.usage({ by, since: first, task });
     if (json) printJsonDocument(reportJson(report));
-    else printReport(report, all ? null : MOST_ROWS);
+    else printReport(report, all ? null : MAX_ROWS);
   },
 });
 

@@ -1,4 +1,4 @@
-import { HttpRefusal, WrongServerError } from '../errors/answer-errors.ts';
+import { HttpStatusError, WrongServerError } from '../errors/answer-errors.ts';
 import type { Endpoint } from '../protocol-adapter.ts';
 import { errorText } from '../errors/error-body.ts';
 
@@ -10,7 +10,7 @@ export class BaseUrlProbe {
   private readonly server: Endpoint;
   private isSettled: boolean;
   /** The failure of the first base URL, after which the other one is used; null: the first one is used. */
-  private firstFailure: HttpRefusal | WrongServerError | null = null;
+  private firstFailure: HttpStatusError | WrongServerError | null = null;
 
   constructor(server: Endpoint) {
     this.server = server;
@@ -39,7 +39,7 @@ export class BaseUrlProbe {
   private failedWith(thrown: unknown, usesOther: boolean): unknown {
     if (!isWrongAddress(thrown)) {
       // A server that refuses a request for another reason knows its address.
-      if (thrown instanceof HttpRefusal && thrown.status < 500) this.isSettled = true;
+      if (thrown instanceof HttpStatusError && thrown.status < 500) this.isSettled = true;
       return thrown;
     }
     if (usesOther) {
@@ -70,9 +70,9 @@ function appendQuery(query: string | undefined, url: string): string {
   return query === undefined ? url : `${url}${url.includes('?') ? '&' : '?'}${query}`;
 }
 
-function isWrongAddress(thrown: unknown): thrown is HttpRefusal | WrongServerError {
+function isWrongAddress(thrown: unknown): thrown is HttpStatusError | WrongServerError {
   if (thrown instanceof WrongServerError) return true;
-  if (!(thrown instanceof HttpRefusal) || (thrown.status !== 404 && thrown.status !== 405))
+  if (!(thrown instanceof HttpStatusError) || (thrown.status !== 404 && thrown.status !== 405))
     return false;
   // A server that does not know the model has understood the request.
   return !/\b(?:models?|deployment)\b|model_not_found/i.test(errorText(thrown.body));

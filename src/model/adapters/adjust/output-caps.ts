@@ -1,9 +1,9 @@
 import type { ModelRequest } from '../../../protocol/model.ts';
-import type { HttpRefusal } from '../errors/answer-errors.ts';
+import type { HttpStatusError } from '../errors/answer-errors.ts';
 import { errorText } from '../errors/error-body.ts';
 import { findAllowedOutput } from '../errors/output-limit-errors.ts';
 
-/** The most times that a limit is lowered, since a server may name another limit every time. */
+/** The maximum number of times that a limit is lowered, since a server may name another limit every time. */
 const MAX_LESSONS = 4;
 
 /** Remembers, for each model that has refused a limit on its answer, the highest limit that it accepts. */
@@ -22,7 +22,7 @@ export class OutputCaps {
   }
 
   /** Learns from a refusal. Returns true if it names a limit with which the request can be sent again. */
-  learn(model: string, { status, body, sent }: HttpRefusal): boolean {
+  learn(model: string, { status, body, requestBody: sent }: HttpStatusError): boolean {
     if (status !== 400 && status !== 422) return false;
     const allowed = findAllowedOutput(errorText(body));
     const refused = findSentLimit(sent);

@@ -14,7 +14,7 @@ import {
   shortenCallIds,
   useSystemRole,
 } from './body-changes.ts';
-import type { HttpRefusal } from '../errors/answer-errors.ts';
+import type { HttpStatusError } from '../errors/answer-errors.ts';
 import { errorText } from '../errors/error-body.ts';
 
 /** A change to the request body for servers that refuse a part of it. */
@@ -181,7 +181,7 @@ export class RequestAdjustments {
   }
 
   /** Learns from a refusal. Returns true if it is about a part that the next request can omit. */
-  learn(model: string, { status, body, sent }: HttpRefusal): boolean {
+  learn(model: string, { status, body, requestBody: sent }: HttpStatusError): boolean {
     if (status !== 400 && status !== 422) return false;
     const request = parseObject(sent);
     if (request === null) return false;

@@ -37,7 +37,7 @@ const ENDINGS_BY_WORD: readonly (readonly [pattern: RegExp, ending: AnswerEnding
   [/(?:^|_)(?:error|abort(?:ed)?|timeout|timed_out|cancell?ed|fail(?:ed|ure)?)$/, 'malformed'],
 ];
 
-/** The most characters of a finish reason that an error shows. */
+/** The maximum number of characters of a finish reason that an error shows. */
 const MAX_SHOWN = 100;
 
 /** Classifies a finish reason in any spelling. */

@@ -23,9 +23,9 @@ const TRAILING_MS = 2000;
 const LONG_TRAILING_MS = 15_000;
 /** The time to read on after the end of the answer, so that the connection can be used again. */
 const DRAIN_MS = 1000;
-/** The most characters of an invalid event that its error shows. */
+/** The maximum number of characters of an invalid event that its error shows. */
 const MAX_SHOWN = 200;
-/** The most characters of a body that are kept to describe it if it contains no event. */
+/** The maximum number of characters of a body that are kept to describe it if it contains no event. */
 const MAX_BEGINNING = 4000;
 
 interface Reading {

@@ -10,9 +10,9 @@ import {
 const CLOSE_PATTERNS = lazy(
   () => new Map(TAG_PAIRS.map((pair) => [pair, new RegExp(tagsPattern(pair.closes))])),
 );
-const LONGEST_OPEN = Math.max(...OPENING_TAGS.map(({ open }) => open.length));
-/** The most characters of blank space before a tag that are held back. */
-const LONGEST_GAP = 1000;
+const MAX_OPEN_LENGTH = Math.max(...OPENING_TAGS.map(({ open }) => open.length));
+/** The maximum number of characters of blank space before a tag that are held back. */
+const MAX_GAP = 1000;
 
 export type TaggedPiece =
   | { readonly type: 'text'; readonly text: string }
@@ -66,7 +66,7 @@ export class ThinkingSplitter {
 
   private start(text: string): readonly TaggedPiece[] {
     const lead = text.length - text.trimStart().length;
-    const rest = text.slice(lead, lead + LONGEST_OPEN).toLowerCase();
+    const rest = text.slice(lead, lead + MAX_OPEN_LENGTH).toLowerCase();
     const tag = OPENING_TAGS.find(({ open }) => rest.startsWith(open));
     if (tag !== undefined) {
       const end = lead + tag.open.length;
@@ -78,7 +78,7 @@ export class ThinkingSplitter {
       });
       return [this.thought(''), ...this.think(text.slice(end), tag.pair)];
     }
-    if (lead < LONGEST_GAP && OPENING_TAGS.some(({ open }) => open.startsWith(rest))) {
+    if (lead < MAX_GAP && OPENING_TAGS.some(({ open }) => open.startsWith(rest))) {
       this.state = { at: 'start', held: text };
       return [];
     }

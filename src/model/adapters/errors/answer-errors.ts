@@ -2,19 +2,19 @@ import type { JsonObject } from '../../../base/json.ts';
 
 /** The stream ended before the answer was complete. */
 export class IncompleteAnswerError extends Error {
-  override readonly name = 'BrokenOff';
+  override readonly name = 'IncompleteAnswerError';
 
   constructor(message = 'the answer broke off before its end', options?: ErrorOptions) {
     super(message, options);
   }
 }
 
-/** The answer can't be used, but a new answer to the same request may be. */
+/** The answer cannot be used, but the answer to a repeated request may be usable. */
 export class MalformedAnswerError extends Error {
-  override readonly name = 'MalformedAnswer';
+  override readonly name = 'MalformedAnswerError';
 }
 
-/** An error that the server reports inside an answer, after it had accepted the request. */
+/** An error that the server reported inside an answer, after it had accepted the request. */
 export class ReportedError extends Error {
   override readonly name = 'ReportedError';
   readonly error: JsonObject;
@@ -25,9 +25,9 @@ export class ReportedError extends Error {
   }
 }
 
-/** The body is JSON that is neither a stream nor a complete answer. */
+/** The server sent a JSON body that is not a complete answer, instead of a stream of events. */
 export class NotAStreamError extends Error {
-  override readonly name = 'NoStream';
+  override readonly name = 'NotAStreamError';
   readonly body: string;
 
   constructor(body: string) {
@@ -36,41 +36,41 @@ export class NotAStreamError extends Error {
   }
 }
 
-/** The server is not the model API that the configuration says. */
+/** The server does not implement the API that the configuration names. */
 export class WrongServerError extends Error {
-  override readonly name = 'WrongServer';
+  override readonly name = 'WrongServerError';
 }
 
 /** A response with an unsuccessful status. */
-export class HttpRefusal extends Error {
-  override readonly name = 'Refusal';
+export class HttpStatusError extends Error {
+  override readonly name = 'HttpStatusError';
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The beginning of the response body. */
   readonly body: string;
   /** The body of the refused request. */
-  readonly sent: string;
+  readonly requestBody: string;
   /** The address of the request, without its query. */
   readonly url: string;
 
   constructor(
-    response: Pick<HttpRefusal, 'url' | 'status' | 'headers' | 'body' | 'sent'>,
+    response: Pick<HttpStatusError, 'url' | 'status' | 'headers' | 'body' | 'requestBody'>,
     statusText: string,
   ) {
     super(statusText);
     this.status = response.status;
     this.headers = response.headers;
     this.body = response.body;
-    this.sent = response.sent;
+    this.requestBody = response.requestBody;
     this.url = response.url;
   }
 }
 
 /** The answer exceeds a limit. The same request would lead to the same result. */
 export class AnswerTooLargeError extends Error {
-  override readonly name = 'AnswerTooLarge';
+  override readonly name = 'AnswerTooLargeError';
 
-  constructor(limit: string, max: number) {
-    super(`the answer exceeds the limit ${limit} = ${max} and was stopped`);
+  constructor(limitName: string, max: number) {
+    super(`the answer exceeds the limit ${limitName} = ${max} and was stopped`);
   }
 }

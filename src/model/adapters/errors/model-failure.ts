@@ -5,7 +5,7 @@ import {
   IncompleteAnswerError,
   MalformedAnswerError,
   NotAStreamError,
-  HttpRefusal,
+  HttpStatusError,
   ReportedError,
   WrongServerError,
   AnswerTooLargeError,
@@ -55,7 +55,7 @@ function readThrown(thrown: unknown, context: FailureContext): FailureDetails {
   if (thrown instanceof ReportedError) return readReportedError(thrown.error, context);
   const answerError = readAnswerError(thrown);
   if (answerError !== null) return answerError;
-  if (thrown instanceof HttpRefusal) return readRefusal(thrown, context.server, context.now);
+  if (thrown instanceof HttpStatusError) return readRefusal(thrown, context.server, context.now);
   return readConnectionError(thrown, context);
 }
 
@@ -154,10 +154,10 @@ function firstCode(cause: unknown): string | undefined {
 }
 
 /** Shorter keys are no secrets: local servers accept any text as a key, which may be a common word. */
-const SHORTEST_SECRET = 8;
+const MIN_SECRET_LENGTH = 8;
 
 function redactKey(message: string, apiKey: string | null): string {
-  if (apiKey === null || apiKey.length < SHORTEST_SECRET) return message;
+  if (apiKey === null || apiKey.length < MIN_SECRET_LENGTH) return message;
   return message.replaceAll(apiKey, '[key]');
 }
 

@@ -1,5 +1,5 @@
 import type { FailureKind } from '../../../protocol/model.ts';
-import type { HttpRefusal } from './answer-errors.ts';
+import type { HttpStatusError } from './answer-errors.ts';
 import type { Endpoint } from '../protocol-adapter.ts';
 import { errorText, describeErrorBody } from './error-body.ts';
 import { isContextOverflow } from './context-overflow.ts';
@@ -23,8 +23,12 @@ interface StatusDetails {
 }
 
 /** Reads the failure from a response with an unsuccessful status. `now`: milliseconds since the epoch. */
-export function readRefusal(refusal: HttpRefusal, server: Endpoint, now: number): FailureDetails {
-  const { status, headers, body, sent } = refusal;
+export function readRefusal(
+  refusal: HttpStatusError,
+  server: Endpoint,
+  now: number,
+): FailureDetails {
+  const { status, headers, body, requestBody: sent } = refusal;
   const { host } = new URL(server.baseUrl);
   const retryAfterMs = readRetryAfter(headers, body, now);
   const text = describeErrorBody(body, host) || refusal.message;
@@ -69,7 +73,7 @@ export function classifyStatus(status: number, details: StatusDetails): FailureD
 
 /** Returns a hint about the cause for the user; empty: the server's own message is enough. */
 function findHint(
-  { url, body, status }: HttpRefusal,
+  { url, body, status }: HttpStatusError,
   { kind }: FailureDetails,
   server: Endpoint,
 ): string {

@@ -31,10 +31,10 @@ export const responsesProtocol: ProtocolAdapter = {
   }),
 };
 
-/** The most characters of a cache key. A request with a longer one is refused. */
-const LONGEST_CACHE_KEY = 64;
+/** The maximum number of characters of a cache key. A request with a longer one is refused. */
+const MAX_CACHE_KEY_LENGTH = 64;
 
 /** Shortens a cache key that is too long, since it contains the name of an agent, which has no limit. */
 function toCacheKey(key: string): string {
-  return key.length <= LONGEST_CACHE_KEY ? key : hash('sha256', key);
+  return key.length <= MAX_CACHE_KEY_LENGTH ? key : hash('sha256', key);
 }

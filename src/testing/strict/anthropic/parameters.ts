@@ -27,7 +27,7 @@ const TOOL_FIELDS = listNames(`
   defer_loading allowed_callers
 `);
 
-const MOST_CACHE_MARKS = 4;
+const MAX_CACHE_MARKS = 4;
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 /** The rules for the parameters of a request other than its messages. */
@@ -75,8 +75,8 @@ export const ANTHROPIC_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] 
         ...allBlocks(request),
       ].filter(({ value }) => isJsonObject(value['cache_control']));
       const marks = places.length + (isJsonObject(request.body['cache_control']) ? 1 : 0);
-      if (marks > MOST_CACHE_MARKS) {
-        const message = `A maximum of ${MOST_CACHE_MARKS} blocks with cache_control may be provided. Found ${marks}.`;
+      if (marks > MAX_CACHE_MARKS) {
+        const message = `A maximum of ${MAX_CACHE_MARKS} blocks with cache_control may be provided. Found ${marks}.`;
         yield { path: places.at(-1)?.path ?? 'cache_control', message };
       }
       for (const { path, value } of places) {

@@ -5,7 +5,7 @@ import { repeatedItems, type Placed } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
 import { beforeResults, resultsAfter, type ChatRequest } from './request.ts';
 
-const LONGEST_CALL_ID = 40;
+const MAX_CALL_ID_LENGTH = 40;
 
 /** The rules for calls of functions and for their results. */
 export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
@@ -65,7 +65,7 @@ export const CHAT_CALL_RULES: readonly StrictRule<ChatRequest>[] = [
     requirement: 'The id of a call has 1 to 40 characters.',
     source: 'https://github.com/microsoft/autogen/issues/6377',
     *find({ messages }) {
-      const length = { min: 1, max: LONGEST_CALL_ID };
+      const length = { min: 1, max: MAX_CALL_ID_LENGTH };
       for (const { path, role, value, calls } of messages) {
         for (const call of calls) {
           yield* wrongType(`${call.path}.id`, call.value['id'], 'string');

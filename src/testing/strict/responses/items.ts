@@ -34,7 +34,7 @@ const PARTS_OF_ROLE: Readonly<Record<string, readonly string[]>> = {
   assistant: ['output_text', 'refusal'],
 };
 
-const LONGEST_ID = 64;
+const MAX_ID_LENGTH = 64;
 const ID_PREFIX: Readonly<Record<string, string>> = {
   message: 'msg',
   function_call: 'fc',
@@ -109,7 +109,7 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
         if (id === undefined) continue;
         yield* wrongType(`${path}.id`, id, 'string');
         if (typeof id !== 'string') continue;
-        yield* wrongLength(`${path}.id`, id, { max: LONGEST_ID });
+        yield* wrongLength(`${path}.id`, id, { max: MAX_ID_LENGTH });
         const prefix = ID_PREFIX[type] ?? '';
         if (!/^[a-zA-Z0-9_-]+$/.test(id)) {
           const message = `Invalid '${path}.id': '${id}'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.`;
@@ -140,7 +140,7 @@ export const RESPONSES_ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     *find(request) {
       for (const { path, value } of itemsOf(request, 'function_call', 'function_call_output')) {
         yield* wrongType(`${path}.call_id`, value['call_id'], 'string');
-        yield* wrongLength(`${path}.call_id`, value['call_id'], { min: 1, max: LONGEST_ID });
+        yield* wrongLength(`${path}.call_id`, value['call_id'], { min: 1, max: MAX_ID_LENGTH });
       }
     },
   },

@@ -20,8 +20,8 @@ const PARAMETERS = listNames(`
   prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options
   temperature text tool_choice tools top_logprobs top_p truncation user
 `);
-const LONGEST_CACHE_KEY = 64;
-const LEAST_OUTPUT_TOKENS = 16;
+const MAX_CACHE_KEY_LENGTH = 64;
+const MIN_OUTPUT_TOKENS = 16;
 
 /** The rules for the parameters of a request other than its input. */
 export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] = [
@@ -74,7 +74,7 @@ export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] 
     requirement: 'The key of the prompt cache has at most 64 characters.',
     source: 'https://github.com/earendil-works/pi/issues/4720',
     find: ({ body }) =>
-      wrongLength('prompt_cache_key', body['prompt_cache_key'], { max: LONGEST_CACHE_KEY }),
+      wrongLength('prompt_cache_key', body['prompt_cache_key'], { max: MAX_CACHE_KEY_LENGTH }),
   },
   {
     id: 'responses/least-output-tokens',
@@ -82,9 +82,9 @@ export const RESPONSES_PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] 
     source: 'https://github.com/vectorize-io/hindsight/issues/58',
     *find({ body }) {
       const most = body['max_output_tokens'];
-      if (typeof most !== 'number' || most >= LEAST_OUTPUT_TOKENS) return;
+      if (typeof most !== 'number' || most >= MIN_OUTPUT_TOKENS) return;
       const path = 'max_output_tokens';
-      const message = `Invalid '${path}': integer below minimum value. Expected a value >= ${LEAST_OUTPUT_TOKENS}, but got ${most} instead.`;
+      const message = `Invalid '${path}': integer below minimum value. Expected a value >= ${MIN_OUTPUT_TOKENS}, but got ${most} instead.`;
       yield { path, message, code: 'integer_below_min_value' };
     },
   },

@@ -3,7 +3,9 @@ import { parseName, type GlobNode, type GlobSequence, type GroupNode } from './g
 /** Tests one name of a path. */
 export type NameMatcher = (name: string) => boolean;
 
-/** The most variants of a glob that are matched one by one, which is faster than following its groups. */
+/**
+ * The maximum number of variants of a glob that are matched one by one, which is faster than following its groups.
+ */
 const MAX_VARIANTS = 32;
 
 /** Creates a matcher for the glob of a single name. Throws INVALID_PARAM for groups that are nested too deeply. */

@@ -11,7 +11,7 @@ import { createNameMatcher, type NameMatcher } from './name-matcher.ts';
 
 const MAX_GLOB_CHARACTERS = 4096;
 const MAX_GLOBS = 100;
-/** The most patterns to which alternatives with a `/` in them are expanded. */
+/** The maximum number of patterns to which alternatives with a `/` in them are expanded. */
 const MAX_ALTERNATIVES = 256;
 
 /** One glob of a list with the directory in which it begins. */

@@ -20,7 +20,7 @@ import { addPathSuggestion } from '../../shared/path-suggestions.ts';
 import { markedEncoding, Transcoder } from '../../shared/text-encoding.ts';
 
 const PERMISSION_BITS = 0o7777n;
-/** The most names of a directory that are counted. */
+/** The maximum number of names of a directory that are counted. */
 const MAX_NAMES = 2000;
 
 export const fileInfoTool = defineTool({

@@ -12,7 +12,10 @@ import { displayPath } from '../../../sys/files/paths.ts';
 import { requireNotStale } from '../../shared/change-file.ts';
 import { fileFingerprint, MAX_EDIT_BYTES } from '../../shared/file-text.ts';
 
-/** The most entries and bytes that one call moves or deletes, because the log names every file with its hash. */
+/**
+ * The maximum number of entries and bytes that one call moves or deletes, because the log names every file with its
+ * hash.
+ */
 const MAX_ENTRIES = 500;
 const MAX_HASHED_BYTES = 256 * 1024 * 1024;
 

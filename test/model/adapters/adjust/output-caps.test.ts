@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAdapter } from '../../../../src/model/adapters/adapter.ts';
-import { HttpRefusal } from '../../../../src/model/adapters/errors/answer-errors.ts';
+import { HttpStatusError } from '../../../../src/model/adapters/errors/answer-errors.ts';
 import { OutputCaps } from '../../../../src/model/adapters/adjust/output-caps.ts';
 import { findAllowedOutput } from '../../../../src/model/adapters/errors/output-limit-errors.ts';
 import { userMessage } from '../../../../src/protocol/message.ts';
@@ -52,14 +52,14 @@ test.each([
   expect(findAllowedOutput(words)).toBe(allowed);
 });
 
-function refusal(limit: number, message: string): HttpRefusal {
-  return new HttpRefusal(
+function refusal(limit: number, message: string): HttpStatusError {
+  return new HttpStatusError(
     {
       url: 'http://127.0.0.1/v1',
       status: 400,
       headers: {},
       body: JSON.stringify({ error: { message } }),
-      sent: JSON.stringify({ max_tokens: limit }),
+      requestBody: JSON.stringify({ max_tokens: limit }),
     },
     'Bad Request',
   );

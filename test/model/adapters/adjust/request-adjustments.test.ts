@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createAdapter } from '../../../../src/model/adapters/adapter.ts';
 import { anthropicProtocol as anthropic } from '../../../../src/model/adapters/anthropic/anthropic-protocol.ts';
 import { RequestAdjustments } from '../../../../src/model/adapters/adjust/request-adjustments.ts';
-import { HttpRefusal } from '../../../../src/model/adapters/errors/answer-errors.ts';
+import { HttpStatusError } from '../../../../src/model/adapters/errors/answer-errors.ts';
 import { chatProtocol as chat } from '../../../../src/model/adapters/openai-chat/chat-protocol.ts';
 import { userMessage } from '../../../../src/protocol/message.ts';
 import {
@@ -142,14 +142,14 @@ const ROWS: readonly (readonly [AdjustmentName, string, object, object])[] = [
   ],
 ];
 
-function refusal(status: number, body: string, sent: object): HttpRefusal {
-  return new HttpRefusal(
+function refusal(status: number, body: string, sent: object): HttpStatusError {
+  return new HttpStatusError(
     {
       url: `${URL}/chat/completions`,
       status,
       headers: {},
       body,
-      sent: JSON.stringify(sent),
+      requestBody: JSON.stringify(sent),
     },
     'Bad Request',
   );

@@ -12,7 +12,7 @@ import { gitVariables, makeTree, treeHash } from './small-tree.ts';
 
 const FIXED_SEED = 20_260_801;
 /** Of the made-up lines so many at least are proved and run, or the test says little. */
-const LEAST_PROVED = 0.1;
+const MIN_PROVED = 0.1;
 
 interface World {
   readonly all: string;
@@ -59,7 +59,7 @@ test.each([
   async (_, seed, count) => {
     const lines = fc.sample(commandLine, { seed, numRuns: count });
     const proved = [...new Set(lines)].filter(isProved);
-    expect(proved.length, `seed ${seed}`).toBeGreaterThan(count * LEAST_PROVED);
+    expect(proved.length, `seed ${seed}`).toBeGreaterThan(count * MIN_PROVED);
     expect(await changing(makeWorld(), proved), `seed ${seed}`).toEqual([]);
   },
   120_000,

@@ -12,7 +12,7 @@ type Listing = Listings['agents'][number];
 /** Code points of a description on its line, which has four blanks before it. */
 const SHOWN_DESCRIPTION = 76;
 /** Longer names push the rest of their own line to the right, and not all lines. */
-const WIDEST_NAME = 24;
+const MAX_NAME_WIDTH = 24;
 
 /** `muster agents list` */
 export const agentsListCommand = defineReportCommand({
@@ -58,7 +58,7 @@ interface From {
 function shortList({ agents }: Listings, from: From): string {
   const used = agents.filter(({ shadowedBy }) => shadowedBy === null);
   const names = used.map(shownName);
-  const widths = names.map((name) => name.length).filter((width) => width <= WIDEST_NAME);
+  const widths = names.map((name) => name.length).filter((width) => width <= MAX_NAME_WIDTH);
   const width = Math.max(0, ...widths);
   return used
     .map((agent, index) => {

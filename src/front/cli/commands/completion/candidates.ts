@@ -18,7 +18,7 @@ export interface Offer {
 }
 
 /** More than anybody reads: with more candidates, people type on. */
-const MOST_CANDIDATES = 200;
+const MAX_CANDIDATES = 200;
 
 interface OfferOptions {
   readonly commands: readonly Command[];
@@ -38,11 +38,11 @@ export async function completionOffer(
     matching === 'prefix'
       ? (text: string) => text.startsWith(typed)
       : (text: string) => text.toLowerCase().startsWith(typed.toLowerCase());
-  const isFilteredByShell = matching === 'by shell' && all.length <= MOST_CANDIDATES;
+  const isFilteredByShell = matching === 'by shell' && all.length <= MAX_CANDIDATES;
   const candidates = isFilteredByShell ? all : all.filter(({ text }) => isMatch(text));
   return {
     prefix,
-    candidates: candidates.slice(0, MOST_CANDIDATES),
+    candidates: candidates.slice(0, MAX_CANDIDATES),
     paths: (wanted.kind === 'value' ? wanted.source.paths : undefined) ?? null,
   };
 }

@@ -48,7 +48,7 @@ export interface DoctorProbes {
   /** Repairs in the answers of the newest tasks. */
   readonly repairs: (dataDir: string) => Promise<RepairsByModel>;
   /** May leave nothing behind. */
-  readonly sandbox: (location: Omit<SandboxOptions, 'keepsRecords'>) => Promise<SandboxState>;
+  readonly sandbox: (location: Omit<SandboxOptions, 'canWriteDataDir'>) => Promise<SandboxState>;
 }
 
 type DoctorLocation = Required<Pick<AgentsLocation, 'cwd' | 'trustProject' | 'dataDir'>>;
@@ -70,7 +70,7 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
     models: (loaded) => reportModels(loaded, environment),
     repairs: (data) => recentRepairs(data, environment),
     sandbox: async (location) =>
-      (await openConfiguredSandbox({ ...location, keepsRecords: false })).state(),
+      (await openConfiguredSandbox({ ...location, canWriteDataDir: false })).state(),
     agents: async (location) => {
       const { agents, problems, skipped } = await listAgentsIn({ ...location, environment });
       const loaded = agents.filter(({ shadowedBy }) => shadowedBy === null).length;

@@ -11,7 +11,7 @@ const SHOWN_ITEM = 40;
 const SHOWN_OUTCOME = 100;
 const SHOWN_WARNING = 500;
 /** Code points of the first line of a result, in JSON and CSV. */
-const MOST_SUMMARY = 500;
+const MAX_SUMMARY = 500;
 
 /** Writes the outcome of each item as one text that ends with a line end. */
 export function reportText(report: TemplateReport, format: TemplateFormat): string {
@@ -65,8 +65,8 @@ function outcome({ error, result }: ItemRow): string {
 }
 
 function firstLine(text: string): string {
-  const line = truncate(text.trimStart(), MOST_SUMMARY * 2).split(/\r?\n/, 1)[0] ?? '';
-  return truncate(line.trim(), MOST_SUMMARY);
+  const line = truncate(text.trimStart(), MAX_SUMMARY * 2).split(/\r?\n/, 1)[0] ?? '';
+  return truncate(line.trim(), MAX_SUMMARY);
 }
 
 function reportJson({ id, template, status, rows }: TemplateReport) {
