@@ -38,7 +38,7 @@ async function ask(path: string): Promise<unknown> {
 }
 
 describe('real processes', () => {
-  test.each([0, 0o022, 0o077, 0o777])('the umask (%i) makes no difference', async (umask) => {
+  test.each([0, 0o022, 0o077, 0o777])('the umask (%i) has no effect', async (umask) => {
     const path = socketPath();
     const running = server(path, { umask });
     await running.says('listening');

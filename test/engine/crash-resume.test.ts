@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { heardTwice, wrongsOf } from './random-checks.ts';
-import type { BatchCount } from './mortal-store.ts';
+import type { BatchCount } from './killable-store.ts';
 import { calmPlan, ONE_AT_A_TIME, wildPlan } from './random-plans.ts';
 import { randomRuns } from './random-runs.ts';
 import type { Work } from './random-work.ts';
@@ -92,7 +92,7 @@ function workOf(turns: Work['turns']): Work {
 
 describe('a process that is killed at any moment', () => {
   it(
-    'leaves logs from which another one brings the same about, whatever is killed again',
+    'leaves logs from which another process reaches the same result, whatever is killed again',
     RUNS.test,
     async () => {
       await fc.assert(
@@ -108,7 +108,7 @@ describe('a process that is killed at any moment', () => {
     },
   );
 
-  it('breaks no promise, whatever the tasks were at', RUNS.test, async () => {
+  it('breaks no promise, whatever the tasks were doing', RUNS.test, async () => {
     await fc.assert(
       fc.asyncProperty(wildPlan, kills, async (plan, deaths) => {
         const { batches } = await undisturbed(plan);

@@ -58,7 +58,7 @@ function sizeOf({ children }: Work): number {
 }
 
 describe('any tree of tasks', () => {
-  it('comes to its end under any max_parallel; the log folds to the live state', async () => {
+  it('ends under any max_parallel, and its logs fold to the live state', async () => {
     await fc.assert(
       fc.asyncProperty(work, fc.integer({ min: 1, max: 4 }), async (root, maxParallel) => {
         const test = testEngine(scriptFor(root), { settings: { maxParallel } });
@@ -102,7 +102,7 @@ describe('any tree of tasks', () => {
     );
   });
 
-  it('stops whole at any moment: nothing runs on, no request comes after, no slot is held', async () => {
+  it('stops completely at any moment: nothing continues, no request follows, and no slot is held', async () => {
     await fc.assert(
       fc.asyncProperty(work, fc.nat(8), fc.integer({ min: 1, max: 3 }), async (root, ms, width) => {
         const slow = (node: Work): Work => ({
@@ -153,7 +153,7 @@ function mostAtWork(events: ReturnType<typeof testEngine>['events']): number {
 describe('limits', () => {
   const busy = () => ({ text: 'so far', calls: [{ name: 'Bash', input: {} }] });
 
-  it('max_turns gives one last turn without tools, then ends as partial', async () => {
+  it('max_turns gives one last turn without tools, then ends the task as partial', async () => {
     const test = testEngine(
       (request) => (request.toolChoice === 'none' ? { text: 'what I have' } : busy()),
       { settings: { rootLimits: { ...ROOT_LIMITS, maxTurns: 2 } } },
@@ -178,7 +178,7 @@ describe('limits', () => {
     ]);
   });
 
-  it('task_wall_seconds ends a task with what it has, whatever it is doing', async () => {
+  it('task_wall_seconds ends a task with its results so far, whatever it is doing', async () => {
     const test = testEngine(
       () => ({ text: 'so far', calls: [{ name: 'Bash', input: { ms: 60_000 } }] }),
       { settings: { rootLimits: { ...ROOT_LIMITS, wallMs: 30 } } },
@@ -189,7 +189,7 @@ describe('limits', () => {
     expect(run.state.end?.error?.message).toContain('task_wall_seconds = 0.03');
   });
 
-  it('tree_tokens bounds all children together, and the parent hears of it', async () => {
+  it('tree_tokens limits all children together, and the parent is informed', async () => {
     const test = testEngine(
       (request) => {
         if (promptOf(request) !== 'root') return { text: 'ok', usage: { input: 50, output: 400 } };
@@ -227,7 +227,7 @@ describe('limits', () => {
     expect(run.state.status).toBe('completed');
   });
 
-  it('a message holds at most 100 calls; the others are answered and not run', async () => {
+  it('a message may have at most 100 calls; the others are answered but not run', async () => {
     const test = testEngine((request) =>
       answeredRounds(request) > 0
         ? { text: 'done' }
@@ -246,7 +246,7 @@ describe('failures of a model', () => {
   const reset: ModelFailure = { kind: 'server', message: 'reset', retryable: true };
   const GIVEN_UP = 'reset (given up after 3 tries: the limit provider.retries = 2 is reached)';
 
-  it('are tried again with the same request, and no tool runs twice', async () => {
+  it('are retried with the same request, and no tool runs twice', async () => {
     let tries = 0;
     const test = testEngine((request) => {
       if (answeredRounds(request) === 0) return { calls: [{ name: 'Bash', input: {} }] };
@@ -261,7 +261,7 @@ describe('failures of a model', () => {
     for (const request of again) expect(request).toEqual(first);
   });
 
-  it('end the task when the tries are used, with what was found', async () => {
+  it('end the task when all retries are used, with its results so far', async () => {
     const test = testEngine((request) =>
       answeredRounds(request) === 0
         ? { text: 'found it', calls: [{ name: 'Bash', input: {} }] }
@@ -279,7 +279,7 @@ describe('failures of a model', () => {
     expect(test.model.requests.length).toBe(4);
   });
 
-  it('empty answers are told to the model, three in a row end the task', async () => {
+  it('empty answers are reported to the model, and three in a row end the task', async () => {
     const test = testEngine(() => ({}));
     const run = test.start('go');
     await run.end.written;
@@ -294,7 +294,7 @@ describe('failures of a model', () => {
   it.each([
     ['an unknown tool', { name: 'Fly', input: {} }, 'Fly is not among your tools: Bash'],
     ['broken JSON', { name: 'Bash', input: '{"a', malformed: '{"a' }, 'not valid JSON'],
-  ])('%s is told to the model', async (_, call, words) => {
+  ])('%s is reported to the model', async (_, call, words) => {
     const test = testEngine((request) =>
       answeredRounds(request) === 0 ? { calls: [call] } : { text: 'done' },
     );
@@ -306,7 +306,7 @@ describe('failures of a model', () => {
 });
 
 describe('a tool', () => {
-  it('that throws is an error result, and the task goes on', async () => {
+  it('that throws gives an error result, and the task continues', async () => {
     const broken = { ...waitTool, run: () => Promise.reject(new Error('oops')) };
     const test = testEngine(
       (request) =>
@@ -322,7 +322,7 @@ describe('a tool', () => {
     });
   });
 
-  it('past tool_seconds is ended and told, and the task goes on', async () => {
+  it('that exceeds tool_seconds is ended with a report, and the task continues', async () => {
     const test = testEngine(
       (request) =>
         answeredRounds(request) === 0
@@ -341,7 +341,7 @@ describe('a tool', () => {
 });
 
 describe('questions to a person', () => {
-  it('hold no slot: asked Task calls and their children come through a single one', async () => {
+  it('hold no slot: waiting Task calls and their children run in a single one', async () => {
     const test = testEngine(
       (request) => {
         if (promptOf(request) !== 'root' || answeredRounds(request) > 0) return { text: 'ok' };
@@ -357,7 +357,7 @@ describe('questions to a person', () => {
     expect(mostAtWork(test.events)).toBe(1);
   });
 
-  it('several of one message answered at once take one slot, and give it back', async () => {
+  it('from one message that are answered at once take one slot, and give it back', async () => {
     const tool = { ...waitTool, kind: 'meta' as const };
     const test = testEngine(
       (request) => {
@@ -378,8 +378,8 @@ describe('questions to a person', () => {
   });
 });
 
-describe('a stop in the middle of calls', () => {
-  it('waits for what is at work, and tells what it did', async () => {
+describe('a stop during calls', () => {
+  it('waits for the calls that run, and reports what they did', async () => {
     const effects: string[] = [];
     const stubborn = {
       ...waitTool,
@@ -431,7 +431,7 @@ describe('a model that repeats itself', () => {
     expect(run.state.toolCounts.get('Bash')).toBe(8);
   });
 
-  it('goes on while its calls or their results differ', async () => {
+  it('continues while its calls or their results differ', async () => {
     let calls = 0;
     const test = testEngine((request) =>
       answeredRounds(request) === 20
@@ -444,8 +444,8 @@ describe('a model that repeats itself', () => {
   });
 });
 
-describe('a child’s doings', () => {
-  it('are its parent’s, too: files changed below stand in the envelope of the root', async () => {
+describe('the effects of a child', () => {
+  it('also belong to its parent: files that a descendant changed are in the result of the root', async () => {
     const change = { path: '/a.txt', before: null, after: 'aa' };
     const tool = { ...waitTool, run: async () => ({ text: 'ok', facts: { changed: [change] } }) };
     const test = testEngine(

@@ -8,7 +8,7 @@ import { live, newWorld, stateOf } from './random-world.ts';
 const RUNS = randomRuns(150);
 
 describe('any tree of tasks', () => {
-  it('comes to its end, and keeps every promise on the way there', RUNS.test, async () => {
+  it('ends, and keeps every promise until then', RUNS.test, async () => {
     await fc.assert(
       fc.asyncProperty(wildPlan, async (plan) => {
         const world = newWorld(plan);
@@ -21,7 +21,7 @@ describe('any tree of tasks', () => {
   });
 
   it(
-    'gives the same result whatever is faster, where nothing depends on it',
+    'gives the same result whatever is faster, if nothing depends on the order',
     RUNS.test,
     async () => {
       await fc.assert(

@@ -12,7 +12,7 @@ import type { ModelPart, ModelPort, ModelRequest } from '../../src/protocol/mode
 import type { AnyTool, ShellExit, ToolContext, ToolOutput } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
-import { MortalStore, type BatchCount, type Death } from './mortal-store.ts';
+import { KillableStore, type BatchCount, type Death } from './killable-store.ts';
 import {
   answerOf,
   pathOfPrompt,
@@ -154,7 +154,7 @@ class Life {
   readonly time = new VirtualTime();
   readonly number: number;
   private readonly world: World;
-  private readonly store: MortalStore;
+  private readonly store: KillableStore;
   private readonly deadlines = new VirtualDeadlines(this.time);
   private readonly folds = new Map<string, TaskState>();
   /** Tasks that were told to stop and have not been made to go on. */
@@ -165,7 +165,7 @@ class Life {
   constructor(world: World, death: Death | null) {
     this.world = world;
     this.number = world.lives;
-    this.store = new MortalStore(world.store, death, () => this.pause(2));
+    this.store = new KillableStore(world.store, death, () => this.pause(2));
     const settings = { ...SETTINGS, ...world.plan.settings };
     this.maxParallel = settings.maxParallel;
     this.engine = new Engine({

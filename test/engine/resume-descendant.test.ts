@@ -14,8 +14,8 @@ function lastAsked(test: TestEngine, name: string): string {
   return JSON.stringify(requestsOf(test, name).at(-1)?.messages);
 }
 
-describe('a person makes a task go on below an idle conversation', () => {
-  it('that has answered: it waits without a request, is told of the end, and answers', async () => {
+describe('a task below an idle conversation that a person resumes', () => {
+  it('and that conversation has answered: it waits without a request, gets a notice of the end, and answers', async () => {
     const test = testEngine(
       play({
         main: [calls(call('Task', { prompt: 'part' })), { text: 'all done' }, { text: 'heard' }],
@@ -40,7 +40,7 @@ describe('a person makes a task go on below an idle conversation', () => {
     expect(eventsOfType(test, 'turn.interrupted')).toEqual([]);
   });
 
-  it('that was stopped in the middle: what it was doing is not taken up', async () => {
+  it('and that conversation was stopped: its interrupted calls are not run again', async () => {
     const test = testEngine(
       play({
         main: [
@@ -63,7 +63,7 @@ describe('a person makes a task go on below an idle conversation', () => {
     expect(lastAsked(test, 'main')).toContain('Result: two');
   });
 
-  it('is refused for a task that is not below it, which changes nothing', async () => {
+  it('is refused if it is not below the conversation, which changes nothing', async () => {
     const test = testEngine(play({ main: [{ text: 'done' }] }));
     const run = test.start('main');
     await run.end.written;

@@ -33,7 +33,7 @@ async function always(answer: (nth: number) => Answer) {
 }
 
 describe('one answer', () => {
-  it('of 100 calls runs them all, and no more of a longer one', () =>
+  it('with 100 calls runs them all, and no more of a longer one', () =>
     once(
       (world) => ({
         toolCalls: Array.from({ length: 120 }, (_, index) => ({
@@ -61,7 +61,7 @@ describe('one answer', () => {
     ],
     ['text in one line', { text: 'x'.repeat(20 * MB) }, 'answer_event_bytes = 16777216'],
   ] satisfies readonly (readonly [string, Answer, string])[])(
-    'of 20 MB of %s is given up, and its limit named',
+    'with 20 MB of %s is given up, and its limit is named',
     (_, answer, limit) =>
       once(
         () => answer,
@@ -76,7 +76,7 @@ describe('one answer', () => {
       ),
   );
 
-  it('whose call prints 50 MB gets the beginning and the end of it', () =>
+  it('with a call that prints 50 MB gets the beginning and the end of the output', () =>
     once(
       () => ({
         toolCalls: [
@@ -98,8 +98,8 @@ describe('one answer', () => {
     ));
 });
 
-describe('a model that does nothing else', () => {
-  it('than to send arguments that are no JSON', async () => {
+describe('a model that only', () => {
+  it('sends arguments that are not JSON is ended', async () => {
     expect(
       await always((nth) => ({
         toolCalls: [{ name: 'Bash', input: { command: `echo ${nth}` } }],
@@ -112,7 +112,7 @@ describe('a model that does nothing else', () => {
     });
   });
 
-  it('than to call what it does not have', async () => {
+  it('calls tools that it does not have is ended', async () => {
     expect(await always((nth) => ({ toolCalls: [{ name: `Fly${nth}`, input: {} }] }))).toEqual({
       status: 'partial',
       because: 'the limit faulty_calls = 8 is reached (8 used)',
@@ -120,7 +120,7 @@ describe('a model that does nothing else', () => {
     });
   });
 
-  it('than to write calls as text', async () => {
+  it('writes calls as text is ended', async () => {
     expect(
       await always((nth) => ({
         text: `{"name": "Bash", "arguments": {"command": "echo ${nth}"}}`,
@@ -134,7 +134,7 @@ describe('a model that does nothing else', () => {
     });
   });
 
-  it('than to say nothing', async () => {
+  it('gives empty answers is ended', async () => {
     expect(await always(() => ({ fault: { kind: 'empty' } }))).toEqual({
       status: 'failed',
       because: 'the model gave 3 empty answers in a row (limit empty_answers = 3)',
@@ -142,7 +142,7 @@ describe('a model that does nothing else', () => {
     });
   });
 
-  it('than to reach its output limit', async () => {
+  it('reaches its output limit is ended', async () => {
     expect(await always((nth) => ({ text: `part ${nth} `, stop: 'length' }))).toEqual({
       status: 'partial',
       because:
@@ -151,7 +151,7 @@ describe('a model that does nothing else', () => {
     });
   });
 
-  it('than to repeat one call', async () => {
+  it('repeats one call is ended', async () => {
     expect(
       await always(() => ({ toolCalls: [{ name: 'LS', input: { path: '.' } }] })),
     ).toMatchObject({ status: 'partial', requests: 9 });

@@ -63,68 +63,81 @@ function endOf({ status, end }: TaskState) {
   return { status, code: end?.error?.code, because: end?.because };
 }
 
-describe.each(EVERYWHERE)('the parent gets out: $protocol, $place', ({ protocol, place }) => {
-  it.each([
-    ['a provider that accepts and stays silent', { kind: 'hang' }, 'first_token', 'no first token'],
-    ['one that drips header lines', { kind: 'slow_headers' }, 'first_token', 'no first token'],
-    ['half an event, then nothing', { kind: 'hang_after' }, 'next_event', 'the stream fell silent'],
-  ] as const)('of %s', async (_, fault, waitsFor, says) => {
-    const { root, child, told, asked, shown } = await play(
-      { text: 'a long answer', chunks: 4, fault },
-      { protocol, place, isSilent: true },
-    );
-    expect(root.status).toBe('completed');
-    expect(endOf(child)).toEqual({
-      status: 'failed',
-      code: 'TIMEOUT',
-      because: expect.stringMatching(
-        new RegExp(
-          `${says} for .* \\(given up after 2 tries: the limit liveness.silent_retries = 1 is reached\\)`,
+describe.each(EVERYWHERE)(
+  'the parent continues although its child has a bad server ($protocol, $place)',
+  ({ protocol, place }) => {
+    it.each([
+      [
+        'a provider that accepts and stays silent',
+        { kind: 'hang' },
+        'first_token',
+        'no first token',
+      ],
+      ['one that drips header lines', { kind: 'slow_headers' }, 'first_token', 'no first token'],
+      [
+        'half an event, then nothing',
+        { kind: 'hang_after' },
+        'next_event',
+        'the stream fell silent',
+      ],
+    ] as const)('with %s', async (_, fault, waitsFor, says) => {
+      const { root, child, told, asked, shown } = await play(
+        { text: 'a long answer', chunks: 4, fault },
+        { protocol, place, isSilent: true },
+      );
+      expect(root.status).toBe('completed');
+      expect(endOf(child)).toEqual({
+        status: 'failed',
+        code: 'TIMEOUT',
+        because: expect.stringMatching(
+          new RegExp(
+            `${says} for .* \\(given up after 2 tries: the limit liveness.silent_retries = 1 is reached\\)`,
+          ),
         ),
-      ),
+      });
+      expect(asked).toBe(2);
+      expect(new Set(shown)).toContain(waitsFor);
+      expect(told).toContain(says);
+      // With what had come of the answer.
+      expect(child.result.startsWith('a long')).toBe(fault.kind === 'hang_after');
+      expect(told.includes(child.result)).toBe(true);
     });
-    expect(asked).toBe(2);
-    expect(new Set(shown)).toContain(waitsFor);
-    expect(told).toContain(says);
-    // With what had come of the answer.
-    expect(child.result.startsWith('a long')).toBe(fault.kind === 'hang_after');
-    expect(told.includes(child.result)).toBe(true);
-  });
 
-  it('of thinking that drips for ever, by the limit of the whole task', async () => {
-    const { root, child, told, asked } = await play(
-      { fault: { kind: 'thinking_forever' } },
-      {
-        protocol,
-        place,
-        settings: {
-          taskLimits: { maxTurns: null, maxTokens: null, wallMs: 30_000, resultMaxTokens: 2_000 },
+    it('with thinking that never ends, because of the limit of the full task', async () => {
+      const { root, child, told, asked } = await play(
+        { fault: { kind: 'thinking_forever' } },
+        {
+          protocol,
+          place,
+          settings: {
+            taskLimits: { maxTurns: null, maxTokens: null, wallMs: 30_000, resultMaxTokens: 2_000 },
+          },
         },
-      },
-    );
-    expect(root.status).toBe('completed');
-    expect(endOf(child)).toEqual({
-      status: 'partial',
-      code: 'LIMIT_EXCEEDED',
-      because: 'the limit task_wall_seconds = 30 is reached',
+      );
+      expect(root.status).toBe('completed');
+      expect(endOf(child)).toEqual({
+        status: 'partial',
+        code: 'LIMIT_EXCEEDED',
+        because: 'the limit task_wall_seconds = 30 is reached',
+      });
+      expect(asked).toBe(1);
+      expect(told).toContain('task_wall_seconds');
     });
-    expect(asked).toBe(1);
-    expect(told).toContain('task_wall_seconds');
-  });
 
-  it('of the same call for ever, with what there is', async () => {
-    const { root, child, told, asked } = await play(
-      { toolCalls: [{ name: 'LS', input: { path: '.' } }] },
-      { protocol, place },
-    );
-    expect(root.status).toBe('completed');
-    expect(endOf(child)).toEqual({
-      status: 'partial',
-      code: 'LIMIT_EXCEEDED',
-      because: 'the limit no_progress_calls = 8 is reached (8 used)',
+    it('with the same call again and again, and gets its results so far', async () => {
+      const { root, child, told, asked } = await play(
+        { toolCalls: [{ name: 'LS', input: { path: '.' } }] },
+        { protocol, place },
+      );
+      expect(root.status).toBe('completed');
+      expect(endOf(child)).toEqual({
+        status: 'partial',
+        code: 'LIMIT_EXCEEDED',
+        because: 'the limit no_progress_calls = 8 is reached (8 used)',
+      });
+      expect(Object.fromEntries(child.toolCounts)).toEqual({ LS: 8 });
+      expect(asked).toBe(9);
+      expect(told).toContain('what I have');
     });
-    expect(Object.fromEntries(child.toolCounts)).toEqual({ LS: 8 });
-    expect(asked).toBe(9);
-    expect(told).toContain('what I have');
-  });
-});
+  },
+);

@@ -7,7 +7,7 @@ const CHILDREN = Array.from({ length: 32 }, (_, index) => siblingPrompt(`c${inde
 /** The main agent's two, both answered. */
 const ROOT_REQUESTS = 2;
 
-it('32 children of a server that fails everything share the retries of their tree', async () => {
+it('32 children share the retries of their tree if the server fails every request', async () => {
   await using world = await openWorld({
     protocol: 'anthropic',
     settings: { retries: 6, maxParallel: 32 },

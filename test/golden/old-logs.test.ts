@@ -26,7 +26,7 @@ async function textOf(pieces: AsyncIterable<string>): Promise<string> {
 }
 
 describe('the logs of an earlier version', () => {
-  it('are listed, folded, exported and run again as before', async () => {
+  it('are listed, folded, exported and rerun as before', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'muster-old-logs-'));
     try {
       cpSync(LOGS, dataDir, { recursive: true });

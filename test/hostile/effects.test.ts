@@ -31,7 +31,7 @@ const WISHER = {
   permissionMode: 'bypassPermissions',
 };
 
-it('the same commands do change things where a person allows them (control)', async () => {
+it('the same commands do change things if a person allows them (control)', async () => {
   const allowed = { env: NO_SANDBOX, person: 'allow' } as const;
   const { culprits } = await playAll(SUITE.slice(0, 8), allowed);
   expect(culprits.length).toBeGreaterThan(5);
@@ -40,10 +40,10 @@ it('the same commands do change things where a person allows them (control)', as
 describe.each([
   { how: 'in the sandbox', env: {}, sandbox: true },
   { how: 'without a sandbox', env: NO_SANDBOX, sandbox: false },
-])('a task in plan mode changes not one byte, $how', ({ env, sandbox }) => {
+])('a task in plan mode changes not one byte $how', ({ env, sandbox }) => {
   const test = it.runIf(!sandbox || HAS_SANDBOX);
 
-  test('whatever of two thousand commands Review tries', { timeout: 120_000 }, async () => {
+  test('whichever of two thousand commands Review tries', { timeout: 120_000 }, async () => {
     const played = await playAll(fuzzedCommands(2_000), { env, agent: 'Review' });
     expect(played.culprits).toEqual([]);
     // It would be no proof if nothing of it ran.

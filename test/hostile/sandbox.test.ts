@@ -74,14 +74,14 @@ async function runAll(
 
 const ALL = [...SHELL_COMMANDS.map(({ command }) => command), ...fuzzedCommands(200)];
 
-describe.runIf(HAS_BUBBLEWRAP)('the sandbox alone, with nobody who judges', () => {
-  it('changes not one byte where it is read-only', { timeout: 120_000 }, async () => {
+describe.runIf(HAS_BUBBLEWRAP)('the sandbox alone, without any judgment of commands,', () => {
+  it('changes not one byte if it is read-only', { timeout: 120_000 }, async () => {
     using world = new HostileWorld(SHELL_FILES);
     expect(await runAll(world, ALL, 'read-only')).toEqual([]);
   });
 
   it(
-    'changes nothing but the workspace, and there nothing protected',
+    'changes nothing except the workspace, and nothing protected in it',
     { timeout: 120_000 },
     async () => {
       using world = new HostileWorld(SHELL_FILES);

@@ -120,7 +120,7 @@ test('models that need no network are loaded once, at their first request', asyn
   expect(loads).toBe(1);
 });
 
-test('a provider that is not configured is a failure and no exception', async () => {
+test('a provider that is not configured is a failure and not an exception', async () => {
   const port = connect({});
   port.preload('nobody');
   expect(failed(await collect(port, ask('nobody')))).toEqual({
@@ -198,7 +198,7 @@ test('finds local servers with their first chat model', async () => {
   expect(main).toMatchObject({ provider: 'ollama', id: 'qwen3:8b' });
 });
 
-test('a server that is slow, silent, strange or missing is no local server', async () => {
+test('a server that is slow, silent, strange or missing is not a local server', async () => {
   await using silent = await serve(() => {});
   await using odd = await serve((response) => void response.end('<html>'));
   const gone = await modelServer(['x']);

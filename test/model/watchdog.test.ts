@@ -137,7 +137,7 @@ test.each<{ what: string; steps: readonly Step[]; limit: string; at: number; key
     key: 'no connection for 20.0 s (limit liveness.connect_seconds)',
   },
   {
-    what: 'no byte after the request went out',
+    what: 'no byte after the request was sent',
     steps: [{ at: 15_000, do: 'connected' }],
     limit: 'first_token',
     at: 135_000,
@@ -171,7 +171,7 @@ test.each<{ what: string; steps: readonly Step[]; limit: string; at: number; key
     key: 'the stream fell silent for 1 min 0 s (limit liveness.stream_idle_seconds)',
   },
   {
-    what: 'bytes without an event are life',
+    what: 'bytes without an event count as activity',
     steps: [
       { at: 1000, do: 'connected' },
       { at: 2000, do: text },
@@ -234,7 +234,7 @@ test('a stream that continues does not time out', async () => {
   expect((await play(LIMITS, steps)).last).toEqual(end);
 });
 
-test('a limit above 600 s also holds for pings', async () => {
+test('a limit above 600 s also applies to pings', async () => {
   const limits = { ...LIMITS, firstTokenMs: 700_000 };
   const steps: Step[] = [{ at: 0, do: 'connected' }, ...every(50_000, 1000, 900_000, ping)];
   expect((await play(limits, steps)).at).toBe(700_000);
@@ -269,7 +269,7 @@ test.each([
   expect(deadlines.size).toBe(0);
 });
 
-test('a cancelled request is no timeout, and leaves no deadline', async () => {
+test('a cancelled request is not a timeout, and leaves no deadline', async () => {
   await using server = await serve(() => {});
   const endpoint = { name: 'test', baseUrl: server.url, apiKey: null };
   const deadlines = new Deadlines(systemClock);
@@ -338,12 +338,12 @@ test.each<{ what: string; steps: readonly Step[]; heard: readonly string[] }>([
     heard: ['connection 3000', 'first_token 0', 'flowing', 'next_event 6000'],
   },
   {
-    what: 'pings are no content',
+    what: 'pings are not content',
     steps: [{ at: 100, do: accepted }, ...every(500, 500, 9_500, ping), { at: 10_000, do: text }],
     heard: ['first_token 3000', 'flowing', 'next_event 6000'],
   },
   {
-    what: 'each silence is told of later than the one before',
+    what: 'each silence is reported later than the one before',
     steps: [{ at: 0, do: accepted }, { at: 100, do: text }, ...every(10_000, 10_000, 50_000, text)],
     heard: ['next_event 3000', 'flowing', 'next_event 6000', 'flowing', 'next_event 12000'],
   },

@@ -232,7 +232,7 @@ describe('intersectRights', () => {
     expect(texts(deeper.rules.deny)).toEqual(['Read(//a/secret/**)', 'Read(secret/**)']);
   });
 
-  test('keeps roots that lie in a root of both', () => {
+  test('keeps roots that are in a root of both', () => {
     const recorded = { ...rights(), roots: ['/a/b', '/c'] };
     const maxRights = { ...rights(), roots: ['/a', '/c/d', '/e'] };
     expect(intersectRights(recorded, maxRights).roots).toEqual(['/a/b', '/c/d']);

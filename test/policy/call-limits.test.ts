@@ -81,7 +81,7 @@ describe('a limited tool runs the calls that its rules cover, and no others', ()
     ['the family inside the limit', list('Edit(src/**)'), write('src/a.md'), 'allow'],
     ['a tool that the list does not limit', list('Edit(src/**)', 'Write'), write('a.md'), 'allow'],
     ['a file to move', list('Edit(src/**)'), call('MoveFile', 'edit', MOVE), 'deny'],
-    ['a whole directory to search', list('Grep(src/**)'), search('Grep', 'src'), 'allow'],
+    ['a full directory to search', list('Grep(src/**)'), search('Grep', 'src'), 'allow'],
     ['a directory below', list('Read(src/**)'), search('Glob', 'src/deep'), 'allow'],
     ['a directory above', list('Read(src/**)'), search('Grep', '.'), 'deny'],
     ['a directory by a pattern for files', list('Read(*.ts)'), search('Grep', 'src'), 'deny'],
@@ -158,19 +158,19 @@ describe('below a limited agent', () => {
     ['a tool that the list leaves out is a choice', GIT, edit('a.ts'), 'allow'],
     ['a tool that the list has without limit is free', GIT, read('a.ts'), 'allow'],
     [
-      'a command is held to what files may be read',
+      'a command may only read the files of the limit',
       list('Read(src/**)'),
       proved('cat a.md', 'a.md'),
       'deny',
     ],
     [
-      'and runs where it reads those alone',
+      'a command that reads only those files runs',
       list('Read(src/**)'),
       proved('cat src/a', 'src/a'),
       'allow',
     ],
     [
-      'but not where the list grants commands',
+      'a command is not limited if the list grants commands',
       list('Read(src/**)', 'Bash'),
       proved('cat a', 'a'),
       'allow',
@@ -191,7 +191,7 @@ describe('below a limited agent', () => {
     ]);
   });
 
-  test('commands change no file where changes are limited and commands are not granted', () => {
+  test('commands change no file if changes are limited and commands are not granted', () => {
     const places = (limited: LimitedTools) =>
       findDeniedPaths(under(limited), { home: HOME }).readOnly;
     expect(places(list('Edit(src/**)', 'Task'))).toEqual([ROOT]);
@@ -199,7 +199,7 @@ describe('below a limited agent', () => {
     expect(places(list('Read(src/**)'))).toEqual([]);
   });
 
-  test('relative paths keep the meaning that they had where the limit was written', () => {
+  test('relative paths keep the meaning that they had in the limit', () => {
     const above = under(list('Edit(src/**)'));
     const moved: Rights = { ...rights('autonomous'), roots: [`${ROOT}/src`] };
     const below = intersectRights(above, moved);
@@ -209,7 +209,7 @@ describe('below a limited agent', () => {
   });
 });
 
-test('a tool of which no call may run is not offered, with the reason', () => {
+test('a tool that cannot run with any call is not offered, with the reason', () => {
   const definition = agent({
     tools: { mode: 'allow', names: ['Read', 'WebFetch'] },
     limitedTools: [list('Read', 'WebFetch(docs.rs)')],

@@ -64,23 +64,23 @@ function refusedUnasked(why: string) {
   };
 }
 
-describe('a call that has to be asked about', () => {
+describe('a call that needs a question', () => {
   test.each<[string, Partial<PermissionRequest>, object]>([
     ['is asked about', {}, { kind: 'ask' }],
     ['is asked about by a parked task', { task: task({ onAsk: 'park' }) }, { kind: 'ask' }],
-    ['runs where the answer is yes', { answer: { kind: 'once' } }, { kind: 'allowed' }],
+    ['runs if the answer is yes', { answer: { kind: 'once' } }, { kind: 'allowed' }],
     [
-      'runs where the answer gives a rule',
+      'runs if the answer gives a rule',
       { answer: { kind: 'always', scope: 'task' } },
       { kind: 'allowed' },
     ],
     [
-      'runs by an earlier answer where nobody is there now',
+      'runs because of an earlier answer if nobody is there now',
       { answer: { kind: 'once' }, task: task({ onAsk: 'deny' }) },
       { kind: 'allowed' },
     ],
     [
-      'is refused where the answer is no',
+      'is refused if the answer is no',
       { answer: { kind: 'no', reason: null } },
       refusedByPerson('The user was asked and said no.'),
     ],
@@ -90,24 +90,24 @@ describe('a call that has to be asked about', () => {
       refusedByPerson('The user was asked and said no, and why: use make.'),
     ],
     [
-      'is refused where nobody is there',
+      'is refused if nobody is there',
       { task: task({ onAsk: 'deny' }) },
       refusedUnasked('Nobody is here to be asked.'),
     ],
     [
-      'is refused where a definition refuses questions',
+      'is refused if a definition refuses questions',
       { task: REFUSING },
       refusedUnasked(
         'It is not asked: the definition of `boss` wants what would be asked to be refused.',
       ),
     ],
     [
-      'is refused where the rights refuse questions and no definition does',
+      'is refused if the rights refuse questions and no definition does',
       { task: task({ refusesQuestions: true }) },
       refusedUnasked('It is not asked: a task above wants what would be asked to be refused.'),
     ],
     [
-      'is refused in spite of an earlier answer where questions are refused',
+      'is refused in spite of an earlier answer if questions are refused',
       { task: REFUSING, answer: { kind: 'once' } },
       refusedUnasked(
         'It is not asked: the definition of `boss` wants what would be asked to be refused.',
@@ -127,7 +127,7 @@ describe('a call that has to be asked about', () => {
       { kind: 'ask' },
     ],
     [
-      'is refused where redaction would hide a part of it',
+      'is refused if redaction would hide a part of it',
       { isPartlyHidden: () => true },
       refusedByPerson(
         'Not asked: what it would run holds a private key, or a secret of several words, and neither is ever shown, so nobody could see what they allow. Put the secret into a file or a variable, and name that.',
@@ -137,7 +137,7 @@ describe('a call that has to be asked about', () => {
     expect(decidePermissionQuestion(request(parts))).toEqual(outcome);
   });
 
-  test('runs only by the answer of a person, whatever else holds', () => {
+  test('runs only because of the answer of a person, whatever else applies', () => {
     const answers = fc.constantFrom<Answer | null>(
       null,
       { kind: 'once' },
@@ -175,7 +175,7 @@ test.each<[string, AskingTask, string | null]>([
   ['is asked', task(), null],
   ['is asked when its task can be parked', task({ onAsk: 'park' }), null],
   [
-    'is refused where nobody is there',
+    'is refused if nobody is there',
     task({ onAsk: 'deny' }),
     'Nobody is here to answer: this run has no user to ask (--on-ask deny). Decide yourself, and say in your answer what you assumed.',
   ],
@@ -191,8 +191,8 @@ test.each<[string, AskingTask, string | null]>([
 test.each<[string, AskingTask, boolean]>([
   ['is shown', task(), true],
   ['is shown when its task can be parked', task({ onAsk: 'park' }), true],
-  ['is not shown where nobody is there', task({ onAsk: 'deny' }), false],
-  ['is not shown where questions are refused', REFUSING, false],
+  ['is not shown if nobody is there', task({ onAsk: 'deny' }), false],
+  ['is not shown if questions are refused', REFUSING, false],
 ])('a plan %s', (_, asking, isShown) => {
   expect(decidePlanQuestion(asking)).toBe(
     isShown ? null : 'Nobody is here to approve a plan. Give it as your answer.',

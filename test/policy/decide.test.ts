@@ -276,7 +276,7 @@ describe('rules', () => {
     expect(short(verdict({ allow: ['Bash'] }))).toBe('allow allow_rule');
   });
 
-  test('a command is parsed where it has to be proved, and where a rule is about it or about the files it reads', () => {
+  test('a command is parsed if it has to be proved, or if a rule is about it or about the files that it reads', () => {
     const needs = (made: ResolvedCall, mode: PermissionMode, texts: RuleTexts, sandboxed = true) =>
       needsShellParser(made, rights(mode, texts), { isSandboxed: sandboxed });
     expect([
@@ -322,7 +322,7 @@ describe('a command', () => {
   const confinement = (made: ResolvedCall, mode: PermissionMode, texts: RuleTexts = {}) =>
     judge(made, texts, mode).confinement;
 
-  test('runs where it can change nothing if it was proved or in plan mode, and in the workspace otherwise', () => {
+  test('runs if it can change nothing and was proved or in plan mode, and otherwise in the workspace', () => {
     expect([
       confinement(proved('ls'), 'plan'),
       confinement(proved('ls'), 'default'),
@@ -395,7 +395,7 @@ describe('a command', () => {
     }
   });
 
-  test('names the lack of a sandbox where this alone keeps it from running, and the flag for a container', () => {
+  test('names the lack of a sandbox if only this keeps it from running, and the flag for a container', () => {
     const lacking = (mode: PermissionMode, facts: Partial<typeof CONTEXT>, texts: RuleTexts = {}) =>
       decide(bash('npm test'), rights(mode, texts), { ...CONTEXT, ...facts });
     const here = lacking('autonomous', { isSandboxed: false });
@@ -428,7 +428,7 @@ describe('a command', () => {
     expect(short(judge(slow, { deny: ['Bash(rm:*)', 'Bash(ls)'] }))).toBe('deny deny_rule');
   });
 
-  test('that reads does not run unasked for an agent without Read', () => {
+  test('that reads files does not run unasked for an agent without Read', () => {
     const without = (mode: PermissionMode) => ({ ...rights(mode), disallowedTools: ['Read'] });
     const verdict = (made: ResolvedCall, mode: PermissionMode) =>
       short(decide(made, without(mode), CONTEXT));
@@ -517,7 +517,7 @@ describe('reasons', () => {
   });
 });
 
-test('a variable that steers programs is set in no mode, and the refusal names another way', () => {
+test('a variable that controls programs cannot be set in any mode, and the refusal names another way', () => {
   for (const mode of PERMISSION_MODES) {
     expect(judge(setVariables('NODE_OPTIONS'), { allow: ['SetEnv'] }, mode).verdict).toBe('deny');
   }

@@ -61,7 +61,7 @@ describe('the paths that a pattern names', () => {
   });
 });
 
-test('an answered ask rule denies no path any more, a deny rule with the same text still does', () => {
+test('a rule that asks denies no path once it was answered, but a deny rule with the same text still does', () => {
   const given = rules({ deny: ['Read(b)'], ask: ['Read(a)', 'Read(b)', 'Edit(a)'] });
   const hiddenAfter = (answered: PermissionRule | undefined) =>
     findDeniedPaths({ rules: given, roots: [ROOT] }, { home: HOME, answered });
@@ -76,7 +76,7 @@ describe('the rules that deny a path', () => {
   test.each<[string, RuleTexts, ReturnType<typeof places>]>([
     ['none', { allow: ['Read(a)', 'Edit(b)', 'Bash'] }, { hidden: [], readOnly: [] }],
     [
-      'all that see, all that change, and those that ask',
+      'all reads, all changes, and questions about them',
       {
         deny: ['LS(a)', 'Glob(b)', 'Grep(c)', 'Write(d)', 'MultiEdit(e)', 'Bash(cat f)'],
         ask: ['Read(a)', 'Read(g)', 'Edit(h)', 'WebFetch(domain:i)'],
@@ -92,7 +92,7 @@ describe('the rules that deny a path', () => {
     ['every change anywhere', { deny: ['Edit(//**)'] }, { hidden: [], readOnly: ['/'] }],
     ['a question about every change', { ask: ['Edit', 'Write'] }, { hidden: [], readOnly: [] }],
     [
-      'every look, by whatever pattern',
+      'every read, by whatever pattern',
       { deny: ['Read', 'Read(**)', 'Read(./**)', 'Read(//**)'] },
       { hidden: [], readOnly: [] },
     ],

@@ -91,7 +91,7 @@ describe('rights with a grant', () => {
     );
   });
 
-  test('that apply are those that a task would get now, or less where it was created with less', () => {
+  test('are those that a task would get now, or less if it was created with less', () => {
     fc.assert(
       fc.property(anyRights, anyRights, anyAgent, anyMode, (then, above, definition, mode) => {
         const given = grant(mode);
@@ -179,7 +179,7 @@ describe('an offer', () => {
   const ALLOW: Decision = { verdict: 'allow', step: 'mode', reason: 'It may.' };
   const child = (mode: PermissionMode) => ({ ...rights(mode), depth: 1 });
 
-  it('is made where the mode alone answers the question', () => {
+  it('is made if the mode alone answers the question', () => {
     const terms = { definition: from('user'), rights: child('default') };
     expect(addModeToGrant(ASK, terms, () => ALLOW).modeToGrant).toEqual({
       agent: 'worker',

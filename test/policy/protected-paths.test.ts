@@ -83,7 +83,7 @@ test.each([
   'notes~1',
   '.cargo/registry/x',
   '.yarn/cache/x.zip',
-])('%j is not', (file) => expect(isProtectedPath(`${ROOT}/${file}`, place)).toBe(false));
+])('%j is not protected', (file) => expect(isProtectedPath(`${ROOT}/${file}`, place)).toBe(false));
 
 test('state directories are protected, wherever they are', () => {
   expect(isProtectedPath(`${HOME}/.config/muster/config.toml`, place)).toBe(true);

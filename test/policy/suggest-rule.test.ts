@@ -16,7 +16,7 @@ function offered(
   return chooseOfferedRule(decision, { tool, rights: { roots: ['/work', '/lib'] } });
 }
 
-describe('the rule of an always', () => {
+describe('the rule that an answer “always” saves', () => {
   it.each([
     ['Bash', 'Bash(npm test)', 'Bash(npm test)'],
     ['Bash', 'Bash(echo a && echo b)', 'Bash(echo a && echo b)'],
@@ -34,11 +34,11 @@ describe('the rule of an always', () => {
   it.each([
     ['nothing would allow it', 'Bash', undefined],
     ['a flag would, and no rule', 'Read', '--add-dir "/etc"'],
-    ['only the whole tool would, though its rules can be narrower', 'Bash', 'Bash'],
-    ['a star of the command would stand for any text', 'Bash', 'Bash(rm build/*)'],
+    ['only a rule for the full tool would, though its rules can be narrower', 'Bash', 'Bash'],
+    ['a star in the command would match any text', 'Bash', 'Bash(rm build/*)'],
     ['it would be a prefix', 'Bash', 'Bash(npm run:*)'],
     ['it can not be read', 'Bash', 'Bash('],
-  ])('is none where %s', (_, tool, wouldAllow) => {
+  ])('is none if %s', (_, tool, wouldAllow) => {
     expect(offered(tool, wouldAllow)).toBe(null);
   });
 

@@ -87,7 +87,7 @@ test('an agent whose definition asks for plan mode cannot leave it, and is offer
   expect(names).toEqual(without('Write', 'Edit', 'MultiEdit'));
 });
 
-test('a main agent in plan mode without anybody to end it is offered nothing that changes files', () => {
+test('a main agent in plan mode with nobody to end it is offered nothing that changes files', () => {
   const changes = 'Plan mode changes nothing.';
   expect(view({ ...main, rights: rights('plan') })).toEqual({
     names: [...without('Write', 'Edit', 'MultiEdit'), 'Task', 'TaskList', 'RunTemplate'],
@@ -108,7 +108,7 @@ describe('a child', () => {
     expect(view({})).toEqual({ names: [...without('AskUser'), ...MCP], dropped: [asksUser] });
   });
 
-  test('gets Task too where agents are nested, down to the greatest depth', () => {
+  test('gets Task too if agents are nested, down to the greatest depth', () => {
     expect(view({ nested: true }).names).toContain('Task');
     expect(view({ nested: true, rights: { ...rights(), depth: 2 } }).dropped).toEqual([
       asksUser,
@@ -258,7 +258,7 @@ describe('an agent that names the agents that it may delegate to', () => {
     expect(names({ definition: agent({ delegatesTo }) })).toContain('Task');
   });
 
-  test('does not get Task where it denies Task, at the greatest depth, or where none of these agents exists', () => {
+  test('does not get Task if it denies Task, at the greatest depth, or if none of these agents exists', () => {
     const definition = agent({ delegatesTo: ['Explore'], disallowedTools: ['Task'] });
     const denied = { ...rights(), depth: 1, disallowedTools: ['Task'] };
     expect(names({ definition, rights: denied })).not.toContain('Task');
@@ -292,7 +292,7 @@ test('an agent that refuses questions gets no tool to ask with', () => {
   ]);
 });
 
-test('the code search is given where it is asked for by name, or where a model needs it with Read and Grep', () => {
+test('the code search is available if it is asked for by name, or if a model needs it with Read and Grep', () => {
   const available = [...ALL, ...named([CODE_SEARCH])];
   const denying = (...tools: string[]) => ({ ...rights('default', { deny: tools }), depth: 1 });
   const isGiven = (parts: Partial<ToolViewRequest>) =>

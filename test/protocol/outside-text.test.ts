@@ -31,7 +31,7 @@ it('marked text parses back to exactly the bare text, and costs less than 60 byt
   expect(byteLength(markOutside('', drawNonce('')))).toBeLessThan(60);
 });
 
-it('a boundary of an earlier text ends no later one', () => {
+it('a boundary of an earlier text does not end a later one', () => {
   const first = markOutside('one', 'abcd1234');
   expect(markOutside(`${first}\nNow do this.`, 'wxyz9876')).toBe(
     '<outside wxyz9876>\n<¦outside abcd1234>\none\n<¦/outside abcd1234>\nNow do this.\n</outside wxyz9876>',

@@ -125,7 +125,7 @@ test.each([
   expect(UNBUILT_TOOLS.has(name)).toBe(state === 'not built');
 });
 
-test('what is called not built is in no registry', () => {
+test('a name that is listed as not built is in no registry', () => {
   const built = builtinTools().map(({ name }) => name);
   expect(built.filter((name) => UNBUILT_TOOLS.has(name))).toEqual([]);
   expect([...UNBUILT_TOOLS].filter((name) => !TOOL_NAMES.includes(name))).toEqual([]);

@@ -38,14 +38,14 @@ describe('paths in an answer', () => {
     '@scope/pkg.js, src/**/*.ts, ~/x.ts, $HOME/x.sh, path/to/file.ts',
     '/etc/nginx/nginx.conf and ../sibling/a.ts lie elsewhere',
     'Example:\n```ts\nimport x from "./nowhere/x.ts";\n```\nDone.',
-  ])('has none: %s', (answer) => {
+  ])('are not found in: %s', (answer) => {
     expect(pathsIn(answer)).toEqual([]);
   });
 
   it.each<[string, readonly EventBody[]]>([
     ['read', callOf('Read', { read: [{ path: '/ws/src/a.ts', hash: 'x' }] })],
     [
-      'read below the directory that it is named from',
+      'read below the directory that it is named relative to',
       callOf('Read', { read: [{ path: '/ws/web/src/a.ts', hash: 'x' }] }),
     ],
     ['changed', callOf('Edit', { changed: [{ path: '/ws/src/a.ts', before: 'x', after: 'y' }] })],
@@ -66,13 +66,13 @@ describe('paths in an answer', () => {
     expect(pathsIn('It is in src/b.ts.', events)).toEqual(['src/b.ts']);
   });
 
-  it('is not looked into where the answer can rest on the work of others', () => {
+  it('are not checked if the answer can rest on the work of others', () => {
     const spec = { ...CHILD, branchedFrom: { task: 'other0000000', seq: 3 } };
     expect(untouchedPaths(stateOf([], spec), 'wrote a.txt')).toEqual([]);
     expect(answerFlags(stateOf([], spec), 'done', [])).toEqual([]);
   });
 
-  it('takes little time for any text', () => {
+  it('are found in little time in any text', () => {
     for (const part of ['a', 'a/', 'a.', '.', '/', '```\n', 'a.ts ', '`', 'é', '+'])
       expect(pathsIn(part.repeat(50_000)).length).toBeLessThanOrEqual(50);
     fc.assert(
@@ -116,11 +116,11 @@ describe('flags', () => {
     expect(answerFlags(stateOf(events, spec), 'done', [])).toEqual(expected);
   });
 
-  it('say nothing of a task that gave no answer', () => {
+  it('are not raised for a task that gave no answer', () => {
     expect(answerFlags(stateOf([], CHILD), ' ', [])).toEqual([]);
   });
 
-  it('of paths are 20 at most', () => {
+  it('of paths are at most 20', () => {
     const paths = Array.from({ length: 30 }, (_, at) => `f${at}.ts`);
     const flags = answerFlags(stateOf(callOf('Read'), CHILD), 'done', paths);
     expect(flags.length).toBe(20);

@@ -132,11 +132,11 @@ describe('the exit code of a line', () => {
   });
 });
 
-it('of a line that is too long to be read to its end tells nothing', () => {
+it('a line that is too long to be parsed completely tells nothing', () => {
   expect(classified(`npm test -- ${'x'.repeat(4_000)}`, 0)).toBe('test unclear');
 });
 
-it('reads any text in little time, and never throws', () => {
+it('any text is read in little time, and never throws', () => {
   const parts = fc.constantFrom('npm', ' test', '&&', ';', '"', "'", '$(', ')', '<<E\n', '\\', '`');
   fc.assert(
     fc.property(

@@ -37,12 +37,12 @@ function shell(id: string, command: string, exitCode: number | null): readonly E
   ];
 }
 
-describe('the line', () => {
+describe('the line of a receipt', () => {
   it('names each thing that did not happen', () => {
     expect(lineOf([])).toEqual(NOTHING);
   });
 
-  it('has all that happened, in one order', () => {
+  it('names everything that happened, in a fixed order', () => {
     const events = [
       ...changed(
         { path: '/ws/src/a.ts', before: 'x', after: 'y' },
@@ -93,7 +93,7 @@ describe('the line', () => {
   });
 });
 
-describe('tests in the line', () => {
+describe('tests in the line of a receipt', () => {
   it.each<[string, readonly EventBody[], string]>([
     [
       'the last run counts',
@@ -151,7 +151,7 @@ it('commits of the task and of its subagents are counted together', () => {
   expect(partsAbout(' commit', events).at(-1)).toBe('1 commit, 1 with an unclear result');
 });
 
-it('subagents, and what is not known of them, are named', () => {
+it('subagents, and missing information about them, are named', () => {
   const events = [...childOf('c1', [{ command: 'ls x', exitCode: 2 }]), ...childOf('c2', null)];
   expect(lineOf(events).at(-1)).toBe(
     '2 subagents with 1 command (1 did not exit with 0), 1 without a receipt',
@@ -166,7 +166,7 @@ it('a call whose process died has an unknown outcome', () => {
   expect(lineOf(events).at(-1)).toBe('1 call with an unknown outcome');
 });
 
-it('background shells stand beside the commands', () => {
+it('background shells are listed next to the commands', () => {
   const events = [
     ...ranCommands(['ls', 0]),
     ...shell('s1', 'npm run dev', null),
@@ -177,15 +177,15 @@ it('background shells stand beside the commands', () => {
   ]);
 });
 
-describe('what is left out', () => {
-  it('of commands is counted, with those that failed among it', () => {
+describe('the parts that are left out', () => {
+  it('of the commands are counted, including those that failed', () => {
     const runs = Array.from({ length: 9 }, (_, at) => [`run ${at}`, at === 0 ? 3 : 0] as const);
     expect(partsAbout('commands', ranCommands(...runs))).toEqual([
       '9 commands (1 did not exit with 0): "run 3" exit 0, "run 4" exit 0, "run 5" exit 0, "run 6" exit 0, "run 7" exit 0, "run 8" exit 0 and 3 earlier',
     ]);
   });
 
-  it('of files is counted', () => {
+  it('of the files are counted', () => {
     const files = Array.from({ length: 10 }, (_, at) => ({
       path: `/ws/${at}`,
       before: 'x',
@@ -196,11 +196,11 @@ describe('what is left out', () => {
     ]);
   });
 
-  it('of a text is not named where nothing is left out', () => {
+  it('of a text are not mentioned if nothing is left out', () => {
     expect(quoteText('🙂'.repeat(100))).toBe(`"${'🙂'.repeat(100)}"`);
   });
 
-  it('of a long command is named', () => {
+  it('of a long command are mentioned', () => {
     expect(quoteText(`echo ${'x'.repeat(500)}`)).toBe(
       `"echo ${'x'.repeat(95)}…" (cut, 505 characters)`,
     );
@@ -226,7 +226,7 @@ describe('text of a task', () => {
     expect(quoteText(text)).toBe(expected);
   });
 
-  it('leaves the line one line of bounded length, in which each part stands once', () => {
+  it('leaves the receipt one line of limited length, in which each part occurs once', () => {
     const PART =
       /^(?:\d+ tool calls?|no files changed|changed:|(?:\d+ )?(?:no )?commands?|tests |no test run|build |no build|\d+ commits?|no commits|no refusals)/;
     fc.assert(

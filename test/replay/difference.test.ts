@@ -34,7 +34,7 @@ describe('differingFields', () => {
       ['inputs.1: the log has "x", the rerun nothing'],
     ],
     [
-      'a text, from where it parts',
+      'a text, beginning with the first difference',
       { ...MADE, model: 'a/b'.padEnd(40, '-') },
       ['model: the log has "a/b-------------------------------------", the rerun "a/b"'],
     ],
@@ -42,7 +42,7 @@ describe('differingFields', () => {
     expect(differingFields(MADE, logged(body))).toEqual(lines);
   });
 
-  it('names so many fields and no more', () => {
+  it('names a limited number of fields', () => {
     const body = { type: 'todos.set', items: Array.from({ length: 9 }, todo) } as const;
     const lines = differingFields({ type: 'todos.set', items: [] }, logged(body));
     expect([lines.length, lines.at(-1)]).toEqual([6, 'and 4 more fields']);

@@ -16,7 +16,7 @@ const started = (input: Readonly<Record<string, string>>): TaskEvent => ({
   input,
 });
 
-test('a call that ran in an earlier version is read again, with arguments that are refused by now', () => {
+test('a call that ran in an earlier version is read again, even if its arguments are refused now', () => {
   const odd = { path: 'a', colour: 'red' };
   const tool = new LoggedCalls([started(odd)]).asTool(readTool);
   expect(tool.parse({ ...odd })).toEqual({ ok: true, input: odd });
@@ -25,7 +25,7 @@ test('a call that ran in an earlier version is read again, with arguments that a
   expect(tool.parse({ path: 'b', colour: 'red' })).toMatchObject({ ok: false });
 });
 
-test('what was changed in arguments is not said again: the logged outcome says it', () => {
+test('changed arguments are not reported again, since the logged outcome reports them', () => {
   const tool = new LoggedCalls([]).asTool(readTool);
   const parsed = tool.parse({ path: 'a', offset: 0 });
   expect(parsed).toEqual({ ok: true, input: { file_path: 'a', offset: 1 } });

@@ -10,7 +10,7 @@ import { SETTINGS, testEngine } from '../engine/support.ts';
 /** To fold the log for each of so many owners would take minutes. */
 const OWNERS = 20_000;
 
-it('a log that was taken thousands of times is run again, and each of its owners is looked at', async () => {
+it('a log with thousands of owners is rerun, and each of its owners is examined', async () => {
   const test = testEngine(play({ main: [{ text: 'done' }] }));
   await test.start('main').end.written;
   const [created, claimed, ...rest] = test.events;

@@ -5,7 +5,7 @@ import { rerunTaskLog, rerunTree } from '../../src/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { ONE_AT_A_TIME, wildPlan } from '../engine/random-plans.ts';
 import { randomRuns } from '../engine/random-runs.ts';
-import type { Death } from '../engine/mortal-store.ts';
+import type { Death } from '../engine/killable-store.ts';
 import {
   eventsOf,
   live,
@@ -47,7 +47,7 @@ describe('a rerun of any tree of tasks', () => {
     );
   });
 
-  it('writes the same events as processes that died and went on', RUNS.test, async () => {
+  it('writes the same events as processes that died and continued', RUNS.test, async () => {
     await fc.assert(
       fc.asyncProperty(wildPlan, fc.array(death, { maxLength: 3 }), async (plan, deaths) => {
         const world = newWorld(plan);
@@ -59,7 +59,7 @@ describe('a rerun of any tree of tasks', () => {
     );
   });
 
-  it('names the outcome of a call that is not what it was', RUNS.test, async () => {
+  it('reports a call whose outcome differs', RUNS.test, async () => {
     await fc.assert(
       fc.asyncProperty(wildPlan, fc.nat(), async (plan, which) => {
         const world = newWorld(plan);

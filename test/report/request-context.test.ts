@@ -56,7 +56,7 @@ const LOG = logOf(
 );
 
 describe('requestContext', () => {
-  it('tells the newest request by part, and that nobody has counted it', () => {
+  it('gives the newest request by part, and says that nobody has counted it', () => {
     const context = requestContext(LOG, { turn: null, prefix: PREFIX });
     const part = (group: string, name: string, count: number, bytes: number) => {
       return { group, name, count, bytes, tokens: expect.any(Number), cached: null };
@@ -85,7 +85,7 @@ describe('requestContext', () => {
     });
   });
 
-  it('puts what the cache served at the front, in the share that the provider counted', () => {
+  it('attributes the cached tokens to the beginning, in the share that the provider counted', () => {
     const context = requestContext(LOG, { turn: 1, prefix: PREFIX });
     expect(context.counted).toEqual({
       input: 10,
@@ -104,18 +104,18 @@ describe('requestContext', () => {
   it.each([
     [3, '--turn: task a has no turn 3, it has turns 1 to 2'],
     [0, '--turn: task a has no turn 0, it has turns 1 to 2'],
-  ])('says which turns there are: not %i', (turn, message) => {
+  ])('names the existing turns: not %i', (turn, message) => {
     expect(() => requestContext(LOG, { turn, prefix: PREFIX })).toThrow(message);
   });
 
-  it('says where no model was asked', () => {
+  it('says if no model was asked', () => {
     const log = logOf('b', [[0, STARTED]]);
     expect(() => requestContext(log, { turn: null, prefix: PREFIX })).toThrow(
       'task b has asked no model yet: there is no request',
     );
   });
 
-  it('tells the newer of two turns that a rewind gave one number', () => {
+  it('gives the newer of two turns that have the same number after a rewind', () => {
     const rewound: EventBody = {
       type: 'task.rewound',
       to: 1,
@@ -148,7 +148,7 @@ describe('requestContext', () => {
   });
 });
 
-describe('requestContext of a conversation in which room was made', () => {
+describe('requestContext of a compacted conversation', () => {
   const size = { before: 900, after: 100, waiting: 0, window: 1000 };
   const read = (turn: number, id: string): readonly EventBody[] => [
     turnWith(turn, turn === 1 ? ['prompt'] : []),
@@ -183,7 +183,7 @@ describe('requestContext of a conversation in which room was made', () => {
     return parts.map(({ name, count }) => `${count} ${name}`);
   };
 
-  it('tells the line in the place of a result from a result', () => {
+  it('distinguishes the line that replaces a result from a result', () => {
     const cleared = { callId: 'c1', text: '[Cleared.]' };
     expect(
       namesOf(
@@ -195,7 +195,7 @@ describe('requestContext of a conversation in which room was made', () => {
     ).toEqual(['1 prompt', '2 calls', '1 cleared results', '1 results of Read']);
   });
 
-  it('tells what was said, the todo list and the summary from each other', () => {
+  it('distinguishes messages, the todo list and the summary', () => {
     const head = ['<notice>was summarised</notice>', 'do it', 'From a1: and this'];
     const whole = [
       ...head,
@@ -222,7 +222,7 @@ describe('requestContext of a conversation in which room was made', () => {
     ]);
   });
 
-  it('tells what stands in the place of what was dropped, after a summary that was refused', () => {
+  it('names the text that replaces dropped turns after a refused summary', () => {
     const head = ['<notice>was taken out</notice>', 'do it', '<notice>left out</notice>'];
     const failure = { kind: 'server', message: 'no', retryable: false } as const;
     expect(
@@ -237,7 +237,7 @@ describe('requestContext of a conversation in which room was made', () => {
     ).toEqual(['2 notices', '1 pinned words', '1 calls', '1 results of Read']);
   });
 
-  it('tells what was said to a task from what was said to the one that it goes on from', () => {
+  it('distinguishes messages to a task from messages to the task that it continues', () => {
     const inherited = {
       task: 'b',
       seq: 3,

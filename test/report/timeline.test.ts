@@ -71,7 +71,7 @@ const TURN: readonly Timed[] = [
 ];
 
 describe('the timeline of a task', () => {
-  it('says what it was at, and until when', () => {
+  it('shows what it was doing, and until when', () => {
     const report = reportOf([...TURN, [90, returned('c1', 'Bash')], [95, ended()]]);
     expect(report?.spans).toEqual([
       span('slot', 0, 10),
@@ -89,7 +89,7 @@ describe('the timeline of a task', () => {
     ]);
   });
 
-  it('of one at work reaches to now, of one that broke off to its last word', () => {
+  it('of a running task ends now, and that of an interrupted task at its last event', () => {
     const working = reportOf(TURN, { isOwned: true, now: 500 });
     expect([working?.status, working?.spans.at(-1)]).toEqual([
       'running',
@@ -105,7 +105,7 @@ describe('the timeline of a task', () => {
     expect(report?.spans.slice(4)).toEqual([span('away', 60, 1000), span('slot', 1000, 1010)]);
   });
 
-  it('is silent between an end and a resume', () => {
+  it('shows nothing between an end and a resume', () => {
     const resumed: Timed = [500, { type: 'task.resumed', by: 'user', callId: null }, 2];
     const report = reportOf([
       ...TURN,

@@ -10,7 +10,7 @@ import { asked, BEGIN, child, ended, logOf, sourceOf, STARTED } from './logs.ts'
 const NOW = { now: BEGIN + 1000 };
 
 describe('the report of a tree', () => {
-  it('has each task below its parent, and one whose log is gone', () => {
+  it('shows each task below its parent, and tasks whose log is gone', () => {
     const logs = new Map([
       [
         'root',
@@ -58,7 +58,7 @@ describe('the report of a tree', () => {
     });
   });
 
-  it('shows tasks that say they are above each other once', () => {
+  it('shows tasks that name each other as parents once', () => {
     const logs = new Map([
       ['a', logOf('a', [[0, child('b')]])],
       [
@@ -76,7 +76,7 @@ describe('the report of a tree', () => {
     ]);
   });
 
-  it('throws for a task that is not there', () => {
+  it('throws for a missing task', () => {
     expect(() => treeReport(sourceOf(new Map()), 'a', NOW)).toThrow('there is no task a');
     expect(() => treeReport(sourceOf(new Map([['a', []]])), 'a', NOW)).toThrow(
       'specification (task.created) is missing',
@@ -84,7 +84,7 @@ describe('the report of a tree', () => {
   });
 });
 
-it('turns are a table, estimates and repeats marked', () => {
+it('turns are shown as a table, with estimates and repeats marked', () => {
   const failure = { kind: 'connect', message: 'reset\nby peer', retryable: true } as const;
   const usage = { input: 12_345, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
   const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
@@ -112,7 +112,7 @@ function call(name: string) {
   return { type: 'tool_call', id: name, name, input: {} } as const;
 }
 
-it('a receipt in lines: hashes shortened, exit codes, what was moved', () => {
+it('a receipt is shown in lines, with short hashes, exit codes and moved files', () => {
   const hash = (sign: string) => sign.repeat(64);
   const facts = receiptRows({
     filesRead: [{ path: '/w/a', hash: hash('a') }],

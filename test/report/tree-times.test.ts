@@ -59,20 +59,20 @@ function reportOf(root: readonly TaskEvent[], below: readonly TaskEvent[], now: 
   };
 }
 
-describe('a tree in whose time the wall clock was set', () => {
+describe('a tree during which the wall clock was set', () => {
   const unchanged = reportOf(logOf('root', ROOT), logOf('b', CHILD, { parent: 'root' }), 0);
 
   it.each([
     ['forwards', HOUR],
     ['back', -HOUR],
-  ])('%s, is reported as if nobody had set it', (_, shift) => {
+  ])('%s is reported as if nobody had set it', (_, shift) => {
     const root = shifted(logOf('root', ROOT), shift, 3);
     const below = shifted(logOf('b', CHILD, { parent: 'root' }), shift, 0);
     expect(reportOf(root, below, 0)).toEqual(unchanged);
     expect(unchanged.to - unchanged.from).toBe(90);
   });
 
-  it('before it began, begins at the time that the clock had by then', () => {
+  it('before it began begins at the time that the clock had by then', () => {
     const root = shifted(logOf('root', ROOT), HOUR, 0);
     const below = shifted(logOf('b', CHILD, { parent: 'root' }), HOUR, 0);
     const { from, to, tasks } = reportOf(root, below, 0);
@@ -83,7 +83,7 @@ describe('a tree in whose time the wall clock was set', () => {
     ]);
   });
 
-  it('goes on under another process at the time of the wall clock', () => {
+  it('continues under another process at the time of the wall clock', () => {
     const later: readonly Timed[] = [
       ...ROOT.slice(0, 3),
       [HOUR + 60, { type: 'task.claimed', pid: 8, host: 'here' }, 2],
@@ -98,7 +98,7 @@ describe('a tree in whose time the wall clock was set', () => {
     expect([from, to]).toEqual([BEGIN + HOUR, BEGIN + HOUR + 70]);
   });
 
-  it('is at work until now, by the clock of the one who looks', () => {
+  it('is at work until now, by the clock of the process that reads it', () => {
     const log = shifted(logOf('root', ROOT.slice(0, 3)), HOUR, 2);
     const logs = new Map([['root', log]]);
     const { to } = treeReport(sourceOf(logs, ['root']), 'root', { now: BEGIN + HOUR + 500 });

@@ -15,7 +15,7 @@ function called(code: string, ...functions: readonly string[]): ReadonlySet<stri
 describe('functions that a start calls are compiled with their file', () => {
   test.each([
     [
-      'a declared one stands at the top',
+      'a declared function moves to the top',
       'let a=1;function f(x){return x+a}f(a);',
       ['function f(x){return x+a}'],
       'var f=(function(x){return x+a});let a=1;f(a);',
@@ -32,9 +32,9 @@ describe('functions that a start calls are compiled with their file', () => {
       ['function f(){return a=>b=>c(d=>d)}', 'a=>b=>c(d=>d)', 'b=>c(d=>d)', 'd=>d'],
       'var f=(function(){return (a=>(b=>c((d=>d))))});',
     ],
-    ['one that nobody calls stays', 'function f(){}let g=()=>1;', [], 'function f(){}let g=()=>1;'],
+    ['an uncalled function stays', 'function f(){}let g=()=>1;', [], 'function f(){}let g=()=>1;'],
     [
-      'one within another stays a declaration',
+      'a nested function stays a declaration',
       'function f(){function g(){}g()}',
       ['function g(){}'],
       'function f(){function g(){}g()}',
@@ -44,7 +44,7 @@ describe('functions that a start calls are compiled with their file', () => {
   });
 });
 
-test('files that import each other in a circle are named', () => {
+test('files that import each other in a circle are reported', () => {
   const tree = { 'a.js': ['b.js', 'd.js'], 'b.js': ['c.js', 'd.js'], 'c.js': [], 'd.js': ['c.js'] };
   const files = (imports: Readonly<Record<string, string[]>>) =>
     Object.entries(imports).map(([fileName, names]) => ({ fileName, imports: names }));

@@ -20,22 +20,26 @@ describe('the names of functions', () => {
       'function f(){function g(){}}',
       ['m.ts f'],
     ],
-    ['an arrow in it', 'function f(){function g(){return ()=>1}}', ['m.ts f', 'm.ts f/g/1']],
+    [
+      'an arrow function inside a function',
+      'function f(){function g(){return ()=>1}}',
+      ['m.ts f', 'm.ts f/g/1'],
+    ],
     ['an arrow in a variable', 'const f=()=>1,g=async()=>2;', ['m.ts f', 'm.ts g']],
     ['an arrow as a property', 'call({run:()=>1,stop:()=>2})', ['m.ts run', 'm.ts stop']],
     ['arrows without a name', 'call(()=>1);call(()=>()=>2)', ['m.ts 1', 'm.ts 2', 'm.ts 2/1']],
     ['the same name twice', 'call({run:()=>1});call({run:()=>2})', ['m.ts run', 'm.ts run~2']],
     [
-      'methods name what is in them',
+      'methods name the functions in them',
       'class A{#x=()=>1;run(){return ()=>2}}',
       ['m.ts #x', 'm.ts run/1'],
     ],
-    ['a computed key is no name', 'call({["a"+b]:()=>1})', ['m.ts 1']],
+    ['a computed key is not a name', 'call({["a"+b]:()=>1})', ['m.ts 1']],
   ])('%s', (_, code, names) => {
     expect(namesOf(code)).toEqual(names);
   });
 
-  test('code that comes from no source has none', () => {
+  test('code that comes from no source has no names', () => {
     expect(namedFunctions('let f=()=>1', () => ({ module: '', name: undefined }))).toEqual([]);
   });
 });

@@ -25,7 +25,7 @@ function compare(earlier: object, later: object): () => void {
   return () => assertAppendOnly(record(earlier), record(later));
 }
 
-it('takes cache markers out and keeps everything else', () => {
+it('takes cache marks out and keeps everything else', () => {
   expect(
     canonicalPrefix({ protocol: 'anthropic', body: JSON.parse(JSON.stringify(FIRST)) }),
   ).toEqual({
@@ -35,7 +35,7 @@ it('takes cache markers out and keeps everything else', () => {
   });
 });
 
-it('holds for what is the same or appended to', () => {
+it('holds for an equal or extended request', () => {
   expect(compare(FIRST, FIRST)).not.toThrow();
   expect(compare(FIRST, SECOND)).not.toThrow();
 });
@@ -55,7 +55,7 @@ it('shows the first difference', () => {
 it.each([
   ['/v1/responses', 'input', { role: 'developer', content: 'sys' }],
   ['/v1/chat/completions', 'messages', { role: 'system', content: 'sys' }],
-])('%s: system messages are no messages', async (path, field, system) => {
+])('%s: system messages are not messages', async (path, field, system) => {
   const fake = await fakeModel();
   const user = { role: 'user', content: [text('go', { prompt_cache_breakpoint: {} })] };
   await fetch(`${fake.url}${path}`, {

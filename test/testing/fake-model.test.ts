@@ -124,7 +124,7 @@ it('answers a script that fails with 400 and says why', async () => {
   expect(fake.requests[0]?.outcome.problem).toContain('not like this');
 });
 
-it('answers what is no JSON with 400, what is no path with 404', async () => {
+it('answers a body that is not JSON with 400, and an unknown path with 404', async () => {
   const { url } = await fakeModel();
   const bad = await fetch(`${url}/v1/messages`, { method: 'POST', body: '{"a":' });
   expect([bad.status, await bad.json()]).toMatchObject([400, { type: 'error' }]);

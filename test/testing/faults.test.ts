@@ -51,7 +51,7 @@ describe.each(WIRE_PROTOCOLS)('%s', (protocol) => {
     expect(fake.requests[0]?.outcome).toMatchObject({ status: null, abortedByClient: false });
   });
 
-  it('reset: so many events, then a reset', async () => {
+  it('reset: a number of events, then a reset', async () => {
     const fake = await broken({ kind: 'reset', afterEvents: 3 });
     const seen = await post(fake, protocol);
     expect(seen).toMatchObject({ status: 200, end: 'ECONNRESET' });
@@ -66,7 +66,7 @@ describe.each(WIRE_PROTOCOLS)('%s', (protocol) => {
     expect(text).not.toContain('six');
   });
 
-  it('hang: accepted, nothing more', async () => {
+  it('hang: accepted, and then nothing', async () => {
     const fake = await broken({ kind: 'hang' });
     const seen = await post(fake, protocol, { leaveAfter: fake.received(1) });
     await fake.requests[0]?.ended;
@@ -75,7 +75,7 @@ describe.each(WIRE_PROTOCOLS)('%s', (protocol) => {
     expect(fake.inFlight()).toBe(0);
   });
 
-  it('hang_after: so many events, then silence', async () => {
+  it('hang_after: a number of events, then silence', async () => {
     const fake = await broken({ kind: 'hang_after', afterEvents: 2 });
     const seen = await post(fake, protocol, { leaveWhen: (body) => events(body).length === 2 });
     await fake.requests[0]?.ended;
@@ -95,7 +95,7 @@ describe.each(WIRE_PROTOCOLS)('%s', (protocol) => {
     expect(fake.requests[0]?.outcome.usage).toBe(null);
   });
 
-  it('half_event: ends inside of an event', async () => {
+  it('half_event: ends inside an event', async () => {
     const fake = await broken({ kind: 'half_event', afterEvents: 2 });
     const seen = await post(fake, protocol);
     expect(seen.end).toBe('clean');
@@ -103,7 +103,7 @@ describe.each(WIRE_PROTOCOLS)('%s', (protocol) => {
     expect(seen.text.endsWith('\n\n')).toBe(false);
   });
 
-  it('malformed_frame: one event is no JSON, the others are as usual', async () => {
+  it('malformed_frame: one event is not JSON, the others are as usual', async () => {
     const fake = await broken({ kind: 'malformed_frame', afterEvents: 2 });
     const all = events((await post(fake, protocol)).text);
     expect(all[2]).toEqual(expect.stringContaining('oops'));
@@ -121,7 +121,7 @@ describe.each(WIRE_PROTOCOLS)('%s', (protocol) => {
     expect(JSON.stringify(heard.errors)).toMatch(/overloaded/i);
   });
 
-  it('broken_tool_json: no call with whole arguments', async () => {
+  it('broken_tool_json: no call with complete arguments', async () => {
     const fake = await broken({ kind: 'broken_tool_json' }, CALLS);
     const seen = await post(fake, protocol);
     if (protocol === 'google') expect(seen.text).toContain('MALFORMED_FUNCTION_CALL');
@@ -139,7 +139,7 @@ describe.each(WIRE_PROTOCOLS)('%s', (protocol) => {
     expect(ids.length).toBeGreaterThanOrEqual(2);
   });
 
-  it('empty: whole, without content', async () => {
+  it('empty: complete, without content', async () => {
     const fake = await broken({ kind: 'empty' });
     expect(await listen(clientOf(protocol, fake))).toMatchObject({
       text: '',
@@ -158,7 +158,7 @@ describe.each(WIRE_PROTOCOLS)('%s', (protocol) => {
     expect(heard.finish?.finishReason.unified).toBe('length');
   });
 
-  it('ping_forever: signs of life without content', async () => {
+  it('ping_forever: pings without content', async () => {
     const fake = await broken({ kind: 'ping_forever', everyMs: 1 });
     const pings = (body: string) => body.split(/: ping\n/).length - 1;
     const seen = await post(fake, protocol, { leaveWhen: (body) => pings(body) >= 5 });
@@ -185,7 +185,7 @@ describe.each(WIRE_PROTOCOLS)('%s', (protocol) => {
     });
   });
 
-  it('huge: so many megabytes of text', async () => {
+  it('huge: a number of megabytes of text', async () => {
     const fake = await broken({ kind: 'huge', megabytes: 3 });
     const heard = await listen(clientOf(protocol, fake));
     expect(heard.text.length).toBe(3 * 2 ** 20);
@@ -193,7 +193,7 @@ describe.each(WIRE_PROTOCOLS)('%s', (protocol) => {
   });
 
   it.each(['reset', 'hang_after', 'truncate', 'overloaded'] as const)(
-    'without events: %s breaks the one body',
+    'without events: %s breaks the single body',
     async (kind) => {
       const fake = await broken({ kind });
       const seen = await post(fake, protocol, {

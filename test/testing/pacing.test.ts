@@ -15,7 +15,7 @@ function waits(protocol: (typeof WIRE_PROTOCOLS)[number], answer: Answer): reado
 }
 
 describe.each(WIRE_PROTOCOLS)('%s', (protocol) => {
-  it('waits once for the first piece and between pieces alone', () => {
+  it('waits once for the first piece and otherwise between pieces', () => {
     const answer = { thinking: 'abcd', text: 'abcd', chunks: 2, firstTokenMs: 70, chunkMs: 9 };
     expect(waits(protocol, answer)).toEqual([70, 9, 9, 9]);
   });

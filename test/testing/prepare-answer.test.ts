@@ -9,7 +9,7 @@ const CONTEXT = {
   prompt: { input: 7, cacheRead: 5, cacheWrite: 3 },
 };
 
-it('pieces make up the text, none is empty, at most as many as wanted', () => {
+it('pieces make up the text, none is empty, and there are at most as many as requested', () => {
   assert(
     property(string({ unit: 'binary' }), integer({ min: 0, max: 9 }), (text, count) => {
       const pieces = splitPieces(text, count);

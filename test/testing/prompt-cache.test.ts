@@ -12,14 +12,14 @@ const A = block('a', 1000, true);
 const B = block('b', 500, true);
 const C = block('c', 300);
 
-describe('where the client marks it', () => {
+describe('if the client marks it', () => {
   const ask = (cache: PromptCache, blocks: readonly PromptBlock[], model = 'm') => {
     const lookup = cache.lookup(model, blocks, 'breakpoints');
     lookup.commit();
     return lookup.usage;
   };
 
-  it('writes up to the last mark, reads the longest prefix written', () => {
+  it('the cache is written up to the last mark, and the longest written prefix is read', () => {
     const cache = new PromptCache({ minTokens: 100 });
     expect(ask(cache, [A, C])).toEqual({ cacheRead: 0, cacheWrite: 1000, input: 300 });
     expect(ask(cache, [A, C])).toEqual({ cacheRead: 1000, cacheWrite: 0, input: 300 });
@@ -27,14 +27,14 @@ describe('where the client marks it', () => {
     expect(ask(cache, [A, B, C])).toEqual({ cacheRead: 1500, cacheWrite: 0, input: 300 });
   });
 
-  it('reads an earlier entry when the mark has moved on', () => {
+  it('an earlier entry is read when the mark has moved on', () => {
     const cache = new PromptCache({ minTokens: 100 });
     ask(cache, [A]);
     const moved = [{ ...A, breakpoint: false }, C, B];
     expect(ask(cache, moved)).toEqual({ cacheRead: 1000, cacheWrite: 800, input: 0 });
   });
 
-  it('reads nothing across models, a changed block, or without marks', () => {
+  it('nothing is read across models, after a changed block, or without marks', () => {
     const cache = new PromptCache({ minTokens: 100 });
     ask(cache, [A, B]);
     expect(ask(cache, [A, B], 'other').cacheRead).toBe(0);
@@ -43,13 +43,13 @@ describe('where the client marks it', () => {
     expect(ask(cache, unmarked)).toEqual({ cacheRead: 0, cacheWrite: 0, input: 1500 });
   });
 
-  it('caches nothing shorter than the least', () => {
+  it('nothing shorter than the minimum is cached', () => {
     const cache = new PromptCache();
     expect(ask(cache, [A])).toEqual({ cacheRead: 0, cacheWrite: 0, input: 1000 });
     expect(ask(cache, [A]).cacheRead).toBe(0);
   });
 
-  it('lets others read only once the answer has begun', () => {
+  it('others can read only once the answer has begun', () => {
     const cache = new PromptCache({ minTokens: 100 });
     const first = cache.lookup('m', [A], 'breakpoints');
     expect(cache.lookup('m', [A], 'breakpoints').usage.cacheRead).toBe(0);
@@ -58,7 +58,7 @@ describe('where the client marks it', () => {
   });
 });
 
-it('without marks: any long prefix, in steps of 128, writes not reported', () => {
+it('without marks any long prefix is cached, in steps of 128, and writes are not reported', () => {
   const cache = new PromptCache();
   const long = block('l', 2000);
   const ask = (blocks: readonly PromptBlock[]) => {

@@ -42,7 +42,7 @@ describe.each(WIRE_PROTOCOLS)('%s, read by the installed provider package', (pro
     expect(fake.requests[0]?.outcome).toMatchObject({ status: 200, usage: USAGE });
   });
 
-  it('gives the same in the form without events', async () => {
+  it('gives the same without streaming', async () => {
     const fake = await fakeModel({ script: () => FULL });
     const result = await clientOf(protocol, fake).doGenerate({
       prompt: userPrompt('hello'),
@@ -152,7 +152,7 @@ describe.each(WIRE_PROTOCOLS)('%s, read by the installed provider package', (pro
   });
 });
 
-it('serves the official chat client, without reasoning, which that one does not read', async () => {
+it('serves the official chat client, without reasoning, which that client does not read', async () => {
   const fake = await fakeModel({ script: () => FULL });
   const model = createOpenAI({ apiKey: 'test', baseURL: fake.baseUrls.openai }).chat('gpt-4.1');
   const heard = await listen(model, { tools: [TOOL] });

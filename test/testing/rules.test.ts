@@ -52,7 +52,7 @@ describe('a condition', () => {
   });
 });
 
-it('counts `nth` over the requests that come to the rule and fit the rest of it', async () => {
+it('counts `nth` over the requests that match the rest of the rule', async () => {
   const handler = answerByRules([
     { when: { model: 'a', nth: 2 }, answer: { text: 'second a' } },
     { when: { model: 'a' }, answer: { text: 'an a' } },
@@ -71,7 +71,7 @@ it('counts attempts by the body', () => {
   expect(bodies.map((body) => requestOf(body, recorder).attempt)).toEqual([1, 1, 2]);
 });
 
-it('refuses a request that no rule fits, naming it', () => {
+it('refuses a request that no rule matches, and names it', () => {
   const handler = answerByRules([{ when: { model: 'small' }, answer: {} }]);
   expect(() => handler(requestOf(CONVERSATION))).toThrow(
     /no rule fits request 1 \(anthropic, model big, 1 rounds of tool results, .*hurry/,

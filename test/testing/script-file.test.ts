@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseScriptFile } from '../../src/testing/script-file.ts';
 
-it('reads rules with what belongs to them', () => {
+it('reads rules with all that belongs to them', () => {
   const file = {
     script: [
       { when: { nth: [1, 2], model: 'a' }, answer: { fault: { kind: 'hang' } } },

@@ -33,7 +33,7 @@ function requestBytes(names: readonly string[]): number {
   ).length;
 }
 
-test('the tools stand in the order of a request', () => {
+test('the tools are in the order of a request', () => {
   const all: readonly string[] = [...NAMES, ...MEMORY_TOOLS, ...UTILITY, CODE_SEARCH];
   expect(builtinTools().map(({ name }) => name)).toEqual(all);
   expect(TOOL_NAMES.filter((name) => all.includes(name))).toEqual(all);

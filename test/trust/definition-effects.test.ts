@@ -3,7 +3,7 @@ import { opencode } from '../../src/agents/formats/vendors.ts';
 import { expect, test } from 'vitest';
 import { agentEffects, definitionEffects } from '../../src/trust/definition-effects.ts';
 
-test('what an opencode.json would do: rules, who chooses it, a prompt of another file', async () => {
+test('the effects of an opencode.json are listed: rules, who chooses it, a prompt of another file', async () => {
   const config = {
     agent: {
       keeper: {

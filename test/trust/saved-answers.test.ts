@@ -17,7 +17,7 @@ function rules(project: Project, root = project.repo): readonly string[] {
 }
 
 describe('an answer "always"', () => {
-  it('holds in its project, or in all', () => {
+  it('applies in its project, or everywhere', () => {
     using project = new Project();
     const answers = open(project);
     expect(answers.rules(project.repo)).toEqual([]);
@@ -42,7 +42,7 @@ describe('an answer "always"', () => {
     expect(add).toThrow(UsageError);
   });
 
-  it('is listed with its date, and taken back by its rule', async () => {
+  it('is listed with its date, and revoked by its rule', async () => {
     using project = new Project();
     const projectRoot = project.repo;
     const answers = open(project);
@@ -68,7 +68,7 @@ describe('an answer "always"', () => {
     '{"version": 1}',
     '{"version": 1, "answers": [{"rule": "Bash(rm", "project": null, "answeredOn": ""}]}',
     '{"version": 1, "answers": [{"rule": "Bash"}]}',
-  ])('allows nothing when its file is damaged: %s', (text) => {
+  ])('allows nothing if its file is damaged: %s', (text) => {
     using project = new Project();
     mkdirSync(project.state, { mode: 0o700 });
     writeFileSync(join(project.state, 'answers.json'), text, { mode: 0o600 });

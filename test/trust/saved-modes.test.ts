@@ -20,7 +20,7 @@ function grant(agent: string, path: string, mode: ModeGrant['mode'] = 'acceptEdi
 }
 
 describe('a mode that an answer gave for every conversation', () => {
-  it('is kept with its definition, and replaces what that one had', () => {
+  it('is stored with its definition, and replaces the earlier mode', () => {
     using project = new Project();
     const modes = open(project);
     expect(modes.all()).toEqual([]);
@@ -39,7 +39,7 @@ describe('a mode that an answer gave for every conversation', () => {
     expect(statSync(where).mode & 0o777).toBe(0o600);
   });
 
-  it('is listed with its date, and taken back by agent and mode, or with the project it lies in', async () => {
+  it('is listed with its date, and revoked by agent and mode, or with its project', async () => {
     using project = new Project();
     const modes = open(project);
     modes.add(grant('coder', '/a/coder.md'));
@@ -76,7 +76,7 @@ describe('a mode that an answer gave for every conversation', () => {
       '{"version": 1, "modes": [{"agent": "coder", "mode": "autonomous", "sha256": null, "answeredOn": ""}]}',
       'entry 1 grants no mode',
     ],
-  ])('counts for nothing in a damaged file: %s', (text, how) => {
+  ])('is ignored in a damaged file: %s', (text, how) => {
     using project = new Project();
     mkdirSync(project.state, { mode: 0o700 });
     writeFileSync(join(project.state, 'agent-modes.json'), text, { mode: 0o600 });
@@ -85,7 +85,7 @@ describe('a mode that an answer gave for every conversation', () => {
     expect(() => open(project).add(grant('coder', '/a'))).toThrow(how);
   });
 
-  it('counts for nothing in a file that others can write to, or that lies in the project', () => {
+  it('is ignored in a file that others can write to, or that is in the project', () => {
     using project = new Project();
     open(project).add(grant('coder', '/a'));
     chmodSync(join(project.state, 'agent-modes.json'), 0o666);

@@ -13,7 +13,7 @@ function rule(text: string): PermissionRule {
   return parsed.rule;
 }
 
-it('holds a rule for the project of the task that asked, wherever the process was started', () => {
+it('a rule is saved for the project of the task that asked, wherever the process was started', () => {
   using project = new Project();
   const open = () => {
     const onProblem = (message: string): void => void project.problems.push(message);

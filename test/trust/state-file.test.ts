@@ -36,7 +36,7 @@ function modes(path: string): number {
 }
 
 describe('a state file', () => {
-  it('is the user’s alone whatever the umask, and replaced whole', () => {
+  it('is accessible to the user only, whatever the umask, and replaced completely', () => {
     const before = process.umask(0);
     try {
       const directory = join(root, 'a', 'state');
@@ -88,14 +88,14 @@ describe('a state file', () => {
       /not a regular file/,
     ],
     ['huge', (path: string) => truncateSync(path, 1_000_000_000), /larger than/],
-  ])('is not read when it is %s', (_, spoil, message) => {
+  ])('is not read if it is %s', (_, spoil, message) => {
     const file = new StateFile(join(root, 'state'), 'x.json');
     file.update(() => 'old');
     spoil(file.path);
     expect(() => file.read()).toThrow(message);
   });
 
-  it('is not read in a directory that others can write to', () => {
+  it('is not read from a directory that others can write to', () => {
     const file = new StateFile(join(root, 'state'), 'x.json');
     file.update(() => 'old');
     chmodSync(join(root, 'state'), 0o777);
@@ -104,7 +104,7 @@ describe('a state file', () => {
   });
 
   // Only root can give files away.
-  it.runIf(process.getuid?.() === 0)('is not read when it is somebody else’s', () => {
+  it.runIf(process.getuid?.() === 0)('is not read if it belongs to another user', () => {
     const file = new StateFile(join(root, 'state'), 'x.json');
     file.update(() => 'old');
     chownSync(file.path, 65_534, 65_534);
@@ -142,8 +142,8 @@ describe('a state file', () => {
   });
 });
 
-describe('what is trusted', () => {
-  it('is kept by kind and path, the last content of each', () => {
+describe('the trusted files', () => {
+  it('are stored by kind and path, with the last content of each', () => {
     const list = new StateList(join(root, 'state'), TRUSTED_FILES);
     list.add([entry('/p/a'), entry('/p/b')]);
     list.add([entry('/p/a', 'b'.repeat(64)), { ...entry('/p/a'), kind: 'config' }]);
@@ -156,14 +156,14 @@ describe('what is trusted', () => {
   });
 
   it.each([
-    ['no JSON', 'x'],
+    ['invalid JSON', 'x'],
     ['cut short', '{"version": 1, "files": ['],
     ['another version', '{"version": 2, "files": []}'],
-    ['no list', '{"version": 1, "files": {}}'],
-    ['an entry that is none', '{"version": 1, "files": [{"kind": "agent"}]}'],
+    ['not a list', '{"version": 1, "files": {}}'],
+    ['an invalid entry', '{"version": 1, "files": [{"kind": "agent"}]}'],
     ['an unknown kind', JSON.stringify({ version: 1, files: [{ ...entry('/a'), kind: 'x' }] })],
-    ['a hash that is none', JSON.stringify({ version: 1, files: [entry('/a', 'AA')] })],
-  ])('is nothing when its file is damaged: %s', (_, text) => {
+    ['an invalid hash', JSON.stringify({ version: 1, files: [entry('/a', 'AA')] })],
+  ])('are none if the state file is damaged: %s', (_, text) => {
     const directory = join(root, 'state');
     mkdirSync(directory, { mode: 0o700 });
     writeFileSync(join(directory, 'trust.json'), text, { mode: 0o600 });

@@ -163,7 +163,7 @@ describe('tools', () => {
     ['another spelling', ['allowed-tools: Read'], allow('Read'), []],
     ['empty', ['tools:'], none, ['no-tools']],
     ['empty list', ['tools: []'], none, ['no-tools']],
-    ['unknown beside known', ['tools: Read, Fly'], allow('Read'), ['unknown-tool']],
+    ['unknown next to known', ['tools: Read, Fly'], allow('Read'), ['unknown-tool']],
     ['unknown only', ['tools: Fly'], none, ['unknown-tool', 'no-known-tools']],
     ['pattern', ['tools: Read, "Bash(git log:*, x)"'], allow('Read', 'Bash'), []],
     [
@@ -307,7 +307,7 @@ describe('tools', () => {
     ]);
   });
 
-  test('a denied pattern denies the whole tool', async () => {
+  test('a denied pattern denies the tool completely', async () => {
     const agent = await readOne(claude.agents, agentFile(...HEAD, 'disallowedTools: Bash(rm *)'));
     expect([agent.disallowedTools, codes(agent)]).toEqual([['Bash'], ['tool-pattern']]);
   });

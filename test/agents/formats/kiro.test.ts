@@ -174,7 +174,7 @@ describe('toolsSettings becomes rules that deny at least as much', () => {
     ]);
   });
 
-  test('reports a tool that is denied as a whole', async () => {
+  test('reports a tool that is denied completely', async () => {
     const agent = await readJson({ ...HEAD, toolsSettings: { shell: { deniedCommands: ['.*'] } } });
     expect(agent.problems).toEqual([
       {

@@ -60,7 +60,7 @@ test.each<[string, object, object]>([
     { tools: ALL, rules: rule(['Bash']) },
   ],
   [
-    'another word for permissions beside them, which only narrows',
+    'another word for permissions next to them, which only narrows',
     { tools: { bash: false }, permissions: { bash: 'allow', read: 'deny' } },
     { tools: denied('Bash', 'Read') },
   ],

@@ -74,7 +74,7 @@ it('the result is empty if there are no skills', async () => {
   expect(await discover()).toMatchObject({ items: [], shadowed: [], skipped: [], problems: [] });
 });
 
-it('skills may lie in groups, and everything in the folder of a skill belongs to it', async () => {
+it('skills may be in groups, and everything in the folder of a skill belongs to it', async () => {
   write('home/.claude/skills/group/one/SKILL.md', 'one');
   write('home/.claude/skills/two/SKILL.md', 'two');
   write('home/.claude/skills/two/examples/three/SKILL.md', 'three');

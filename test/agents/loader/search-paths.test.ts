@@ -76,7 +76,7 @@ test('the locations of each vendor are searched, the project’s before the user
 });
 
 describe('a directory from an environment variable', () => {
-  test('belongs to the user if it lies outside the project, and links in it are followed', async () => {
+  test('belongs to the user if it is outside the project, and links in it are followed', async () => {
     tree.write('shared/recipes/a.yaml', recipe('shared'));
     tree.write('out.yaml', recipe('out'));
     symlinkSync(tree.path('out.yaml'), tree.path('shared/recipes/b.yaml'));
@@ -90,7 +90,7 @@ describe('a directory from an environment variable', () => {
     expect(result.skipped).toEqual([]);
   });
 
-  test('belongs to the project if it lies there, and must be trusted', async () => {
+  test('belongs to the project if it is there, and must be trusted', async () => {
     tree.write('repo/recipes/a.yaml', recipe('mine'));
     const environment = { GOOSE_RECIPE_PATH: tree.path('repo/recipes') };
     const [trusted, untrusted] = [
@@ -141,7 +141,7 @@ describe('a prompt in a separate file', () => {
     },
   );
 
-  test('may lie anywhere for the user, but not in a file that usually holds secrets', async () => {
+  test('may be anywhere for the user, but not in a file that usually holds secrets', async () => {
     tree.write('home/texts/keeper.md', 'Keep.');
     tree.write('elsewhere.md', 'Elsewhere.');
     tree.write('.env', 'Secret.');

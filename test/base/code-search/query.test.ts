@@ -12,7 +12,7 @@ describe('the aim of a question', () => {
     ['Show possible values as a list', false],
     ['lost cookies after a redirect', false],
     ['', false],
-  ])('%j asks for a place: %s', (question, asks) => {
+  ])('%j asks for a location: %s', (question, asks) => {
     expect(readQuery(question).asksForLocation).toBe(asks);
   });
 });
@@ -112,7 +112,7 @@ describe('kinds of files', () => {
   });
 });
 
-test('any text makes few terms, each with stems and a weight', () => {
+test('any text gives few terms, each with stems and a weight', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (question) => {
       const { terms } = readQuery(question);

@@ -39,7 +39,7 @@ function layout(size: number, turns: number, laid: readonly ResultLayout[] = [])
 }
 
 test.each<[string, WindowLimits, number | null]>([
-  ['a share of what is left beside the answer', LIMITS, 8_000],
+  ['a share of the space that is left next to the answer', LIMITS, 8_000],
   ['tokens', { ...LIMITS, compactAt: 5_000 }, 5_000],
   ['tokens above the window', { ...LIMITS, compactAt: 50_000 }, 10_000],
   ['an answer as large as the window', { ...LIMITS, output: 11_000, compactAt: 1 }, 5_500],
@@ -89,7 +89,7 @@ test.each<[string, ContextLayout, Partial<typeof CALM>, object]>([
     {},
     { kind: 'none' },
   ],
-  ['nothing to take out', layout(12_000, 1), {}, { kind: 'stuck' }],
+  ['nothing to remove', layout(12_000, 1), {}, { kind: 'stuck' }],
   ['too often in a row, and it fits', layout(9_000, 20), { sinceAnswer: 4 }, { kind: 'none' }],
   ['too often, and it does not', layout(12_000, 20), { sinceAnswer: 4 }, { kind: 'stuck' }],
   [

@@ -64,7 +64,7 @@ async function rerunOf({ store, events }: TestEngine, id: string) {
   );
 }
 
-test('old results are cleared before a request would not fit, and the task goes on', async () => {
+test('old results are cleared before a request would not fit, and the task continues', async () => {
   const engine = compacting(reader(12, { size: 12_000 }));
   const task = await run(engine);
   expect(task.state.end?.status).toBe('completed');
@@ -229,7 +229,7 @@ test('a task that repeats one call ends as it would without compaction: cleared 
   });
 });
 
-test('one result that is larger than the window is named, and the task goes on', async () => {
+test('one result that is larger than the window is named, and the task continues', async () => {
   const engine = compacting(reader(2, { size: 200_000 }));
   const task = await run(engine);
   expect(task.state.end?.status).toBe('completed');
@@ -271,7 +271,7 @@ test('a task whose inputs alone exceed the window ends, and names the limit', as
   expect(await rerunOf(engine, task.spec.id)).toMatchObject({ difference: null });
 });
 
-test('a small child of a large parent is compacted at its own window, and its result stands', async () => {
+test('a small child of a large parent is compacted at its own window, and its result stays', async () => {
   const read = reader(40, { size: 6_000 });
   let asked = false;
   const engine = compacting(

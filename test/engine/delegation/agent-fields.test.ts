@@ -36,7 +36,7 @@ async function answerTo(input: JsonObject, setup: EngineSetup) {
   return { text: ended?.text ?? '', error: ended?.error, requests, test };
 }
 
-describe('an agent that names those that it may delegate to', () => {
+describe('an agent that lists the agents that it may delegate to', () => {
   const lead = agent('lead', { delegatesTo: ['FINDER', 'builder', 'nobody'] });
   const setup = { agent: lead, agents: [lead, scout, builder] };
 
@@ -47,28 +47,28 @@ describe('an agent that names those that it may delegate to', () => {
 
   it.each([
     [
-      'another one',
+      'an agent that is not in the list',
       { prompt: 'x', subagent_type: 'lead' },
       'Task: subagent_type: `lead` may not delegate to `lead`: its definition does not list it. Valid: scout, Builder.',
     ],
     [
-      'what is used where none is named',
+      'the default agent when the call names none',
       { prompt: 'x' },
       'Task: subagent_type: `lead` may not delegate to `general-purpose`: its definition does not list it. Valid: scout, Builder.',
     ],
-  ])('%s costs no request, and the error names the valid ones', async (_, input, message) => {
+  ])('%s costs no request, and the error names the valid agents', async (_, input, message) => {
     const { text, error, requests } = await answerTo(input, setup);
     expect([text, error, requests]).toEqual([message, 'INVALID_PARAM', 2]);
   });
 
-  it('names them for a type that nobody has', async () => {
+  it('names the listed agents for an unknown type', async () => {
     const { text, error } = await answerTo({ prompt: 'x', subagent_type: 'cook' }, setup);
     expect([text, error]).toEqual([expect.stringContaining('Valid: '), 'INVALID_PARAM']);
     expect(text).toMatch(/scout, Builder/);
     expect(text).not.toContain('general-purpose');
   });
 
-  it('means by a word whom everybody means by it, so that rules are about whom is started', async () => {
+  it('resolves a name like everybody else, so that rules apply to the agent that is started', async () => {
     // `scout` is one agent's name and the other one's alias.
     const shadow = agent('shadow', { aliases: ['scout'] });
     const only = agent('lead', { delegatesTo: ['shadow'] });
@@ -80,7 +80,7 @@ describe('an agent that names those that it may delegate to', () => {
     ]);
   });
 
-  it('is told of them alone; those that it starts choose by their own definitions', async () => {
+  it('sees only the listed agents, and its children choose by their own definitions', async () => {
     const deep = { prompt: 'deep', subagent_type: 'lead' };
     const test = testEngine(
       play({
@@ -99,7 +99,7 @@ describe('an agent that names those that it may delegate to', () => {
     expect(requestsOf(test, 'deep').length).toBe(1);
   });
 
-  it('has no Task where none of them is there', async () => {
+  it('has no Task if none of the listed agents exists', async () => {
     const alone = agent('alone', { delegatesTo: ['nobody'] });
     const test = testEngine(play({}), { agent: alone });
     await test.start('root').end.written;
@@ -109,7 +109,7 @@ describe('an agent that names those that it may delegate to', () => {
   });
 });
 
-describe('an agent that only a person chooses', () => {
+describe('an agent that only a person can choose', () => {
   const own = agent('own', { unlisted: true });
 
   const listed = async (setup: EngineSetup): Promise<boolean | undefined> => {
@@ -118,24 +118,24 @@ describe('an agent that only a person chooses', () => {
     return test.model.requests[0]?.prefix.system.join('\n').includes('- own');
   };
 
-  it('is told to no model, but where a definition names it', async () => {
+  it('is offered to no model, unless a definition lists it', async () => {
     const lead = agent('lead', { delegatesTo: ['own'] });
     expect(await listed({ agents: [own, scout] })).toBe(false);
     expect(await listed({ agents: [{ ...own, unlisted: false }, scout] })).toBe(true);
     expect(await listed({ agent: lead, agents: [lead, own] })).toBe(true);
   });
 
-  it('can be started by whoever was told of it', async () => {
+  it('can be started by a model that knows its name', async () => {
     const { error } = await answerTo({ prompt: 'x', subagent_type: 'own' }, { agents: [own] });
     expect(error).toBe(null);
   });
 });
 
-describe('an agent for the background', () => {
+describe('an agent whose definition asks for the background', () => {
   const guard = agent('guard', { background: true });
   const setup = { agents: [guard] };
 
-  it('runs there where the call does not say', async () => {
+  it('runs in the background if the call does not say otherwise', async () => {
     const { text } = await answerTo({ prompt: 'watch', subagent_type: 'guard' }, setup);
     expect(text).toMatch(/^Task [a-z0-9]+ runs in the background/);
   });
@@ -144,11 +144,11 @@ describe('an agent for the background', () => {
     [{ prompt: 'watch', subagent_type: 'guard', run_in_background: false }, /^done/],
     [{ prompt: 'work' }, /^done/],
     [{ prompt: 'work', run_in_background: true }, /runs in the background/],
-  ])('%j: the call has the last word', async (input, expected) => {
+  ])('%j: the call decides', async (input, expected) => {
     expect((await answerTo(input, setup)).text).toMatch(expected);
   });
 
-  it('goes on there, too, when it is resumed', async () => {
+  it('also runs in the background when it is resumed', async () => {
     let id = '';
     const test = testEngine(
       play({
@@ -188,7 +188,7 @@ describe('an agent that cannot be started', () => {
     ]);
   });
 
-  it('is no main agent', () => {
+  it('cannot be the main agent', () => {
     const test = testEngine(play({}), { agent: lost });
     expect(() => test.start('root')).toThrow(UsageError);
     expect(() => test.start('root')).toThrow("`lost` can't be started");
@@ -200,7 +200,7 @@ describe('an agent that cannot be started', () => {
     expect(test.model.requests[0]?.prefix.system.join('\n')).not.toContain('- lost');
   });
 
-  it('is also one whose tools are all taken from it here: each with its reason', async () => {
+  it('includes one that has lost all its tools here, with a reason for each', async () => {
     const asking = agent('asking', {
       tools: { mode: 'allow', names: ['Bash', 'AskUser', 'WebSearch'] },
       disallowedTools: ['Bash'],
@@ -217,10 +217,10 @@ describe('an agent that cannot be started', () => {
   });
 
   it.each([
-    ['that asks for none', { tools: { mode: 'allow', names: [] } }],
-    ['that has one left', { tools: { mode: 'allow', names: ['Bash', 'WebSearch'] } }],
-    ['that only denies', { tools: { mode: 'deny', names: ['Bash'] } }],
-  ] as const)('is none %s', async (_, parts) => {
+    ['that requests no tools', { tools: { mode: 'allow', names: [] } }],
+    ['that has one tool left', { tools: { mode: 'allow', names: ['Bash', 'WebSearch'] } }],
+    ['that only denies tools', { tools: { mode: 'deny', names: ['Bash'] } }],
+  ] as const)('does not include one %s', async (_, parts) => {
     const { error, requests } = await answerTo(
       { prompt: 'x', subagent_type: 'plain' },
       { agents: [agent('plain', parts)], settings: { nested: false } },
@@ -229,13 +229,13 @@ describe('an agent that cannot be started', () => {
   });
 });
 
-describe('an agent that wants nothing asked', () => {
+describe('an agent that refuses questions', () => {
   const silent = agent('silent', { refusesQuestions: true });
   const setup = { agents: [silent], ask: ['Bash'], onAsk: 'wait' } as const;
   const REFUSED =
     'Refused, nothing was done. The ask rule `Bash` (--ask) wants this Bash call to be asked about. It is not asked: the definition of `silent` wants what would be asked to be refused. Do not try the same another way; go on without it, and say so in your answer.';
 
-  it('is refused what would be asked, and so is all below it, while others are asked', async () => {
+  it('is refused every call that would need a question, and so are its descendants, while other tasks are asked about', async () => {
     const test = testEngine(
       play({
         root: [calls(call('Task', { prompt: 'quiet', subagent_type: 'silent' }))],
@@ -249,7 +249,7 @@ describe('an agent that wants nothing asked', () => {
     expect(eventsOfType(test, 'call.refused').map(({ text }) => text)).toEqual([REFUSED, REFUSED]);
   });
 
-  it('is so under any answer to questions that are asked, parked or refused', async () => {
+  it('behaves the same whether questions are asked, parked or refused', async () => {
     for (const onAsk of ['deny', 'park', 'wait'] as const) {
       const test = testEngine(play({ root: [calls(call('Bash', {}))] }), {
         ...setup,
@@ -275,7 +275,7 @@ describe('an agent that wants nothing asked', () => {
     expect(eventsOfType(test, 'call.refused')[0]?.error).toBe('PERMISSION_DENIED');
   });
 
-  it('what the user allows above it runs, and takes nothing else back', async () => {
+  it('may run what the user allowed above it, and revokes nothing else', async () => {
     const test = testEngine(
       play({
         root: [
@@ -299,7 +299,7 @@ describe('an agent that wants nothing asked', () => {
     ]);
   });
 
-  it('keeps to that when it goes on for somebody who may be asked', async () => {
+  it('keeps refusing questions when it is resumed by a task that allows them', async () => {
     let id = '';
     const test = testEngine(
       play({

@@ -5,7 +5,7 @@ import type { TaskSpec } from '../../../src/protocol/task.ts';
 import { background, call, calls, eventsOfType, hookLogs, play, toldTo, until } from '../play.ts';
 import { testEngine } from '../support.ts';
 
-it('default_timeout_seconds that can’t be written down lets the call wait on', async () => {
+it('a call waits on if its default_timeout_seconds cannot be written to the log', async () => {
   const faults: string[] = [];
   const test = testEngine(
     play({
@@ -41,7 +41,7 @@ const FULL = new MusterError('INTERNAL_ERROR', 'the disk is full');
 it.each([
   ['in the foreground', call('Task', { prompt: 'part' })],
   ['in the background', background('part')],
-])('a child %s that a bug kept from being made is not waited for', async (_, task) => {
+])('a child %s that could not be created because of a bug is not waited for', async (_, task) => {
   const test = testEngine(play({ main: [calls(task)] }), {
     prepareStore: (store) => {
       const { create } = store;

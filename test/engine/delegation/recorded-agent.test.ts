@@ -16,7 +16,7 @@ const keeper: AgentDefinition = {
 };
 
 describe('the definition in a log', () => {
-  it('has the names of what does nothing, and none of its texts', async () => {
+  it('names the fields without effect, and contains none of their texts', async () => {
     const test = testEngine(play({ root: [calls(call('Task', { prompt: 'x' }))] }), {
       agent: keeper,
       agents: [keeper, WORKER],
@@ -35,7 +35,7 @@ describe('the definition in a log', () => {
     });
   });
 
-  it('is the definition itself where nothing has to go, and else made once', () => {
+  it('is the definition itself if nothing has to be removed, and is otherwise built once', () => {
     expect(recordedAgent(WORKER)).toBe(WORKER);
     expect(recordedAgent(keeper)).toBe(recordedAgent(keeper));
   });

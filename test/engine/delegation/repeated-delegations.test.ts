@@ -25,7 +25,7 @@ describe('findRepeatedDelegation', () => {
     ['the caller a few times', [link(false, 4), link(false, 0)], null],
     ['the caller too often', [link(false, 5)], ['same_delegations', 5, 5]],
     [
-      'a task above the caller and tasks below that',
+      'a task above the caller and tasks below that task',
       [link(false, 1), link(false, 2, 5)],
       ['same_delegations', 5, 5],
     ],
@@ -40,7 +40,7 @@ describe('findRepeatedDelegation', () => {
       [link(true, 0), link(true, 1), link(false, 1), link(true, 1)],
       ['nested_same_delegations', 3, 3],
     ],
-  ])('when the delegation was made by %s', (_, chain, expected) => {
+  ])('when %s made the delegation', (_, chain, expected) => {
     const hit = findRepeatedDelegation(chain);
     expect(hit === null ? null : [hit.limit, hit.value, hit.used]).toEqual(expected);
   });
@@ -79,7 +79,7 @@ describe('delegationKey', () => {
     );
   });
 
-  it('differs by agent and by prompt', () => {
+  it('differs for another agent or prompt', () => {
     const keys = [delegationKey('a', 'b c'), delegationKey('a b', 'c'), delegationKey('a', 'b d')];
     expect(new Set(keys).size).toBe(3);
   });
@@ -96,7 +96,7 @@ const stormy =
       ? { text: 'what there is' }
       : calls(...Array.from({ length: width }, () => SAME));
 
-describe('a model that delegates the same again and again', () => {
+describe('a model that repeats the same delegation', () => {
   it('ends soon at every depth, and names the limit', async () => {
     const test = testEngine(stormy(1), DEEP);
     const run = test.start('main');
@@ -117,7 +117,7 @@ describe('a model that delegates the same again and again', () => {
     );
   });
 
-  it('ends as soon when each message delegates many times', async () => {
+  it('ends just as soon when each message delegates many times', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),
@@ -136,7 +136,7 @@ describe('a model that delegates the same again and again', () => {
     );
   });
 
-  it('ends also when it resumes the task that did the work', async () => {
+  it('also ends when it resumes the task that did the work', async () => {
     let child = '';
     const test = testEngine((request) => {
       if (promptOf(request) !== 'main') return { text: 'nothing new' };
@@ -153,7 +153,7 @@ describe('a model that delegates the same again and again', () => {
     expect(run.state.end?.because).toContain('same_delegations');
   });
 
-  it('reads what to do instead, and may do it', async () => {
+  it('gets advice on what to do instead, and may follow it', async () => {
     const test = testEngine((request) => {
       if (promptOf(request) !== 'main') return { text: 'nothing new' };
       return answeredRounds(request) <= MAX_REPEATED_DELEGATIONS
@@ -245,7 +245,7 @@ describe('a delegation is not refused as a repetition', () => {
     expect([run.state.result, eventsOfType(test, 'child.created').length]).toEqual(['green', 10]);
   });
 
-  it('when it passes the next item of a list on to a child', async () => {
+  it('when it passes the next item of a list to a child', async () => {
     const test = testEngine(
       (request) => {
         const rounds = answeredRounds(request);

@@ -32,8 +32,8 @@ function childId(test: TestEngine, index: number): string {
   return eventsOfType(test, 'child.created')[index]?.child ?? '';
 }
 
-describe('a person makes a task go on while the one above it', () => {
-  it('ends: the next one above takes it in', async () => {
+describe('a task that a person resumes while its parent', () => {
+  it('ends becomes work of the next task above', async () => {
     const end = holdEnd('middle');
     const test = testEngine(
       play({
@@ -53,7 +53,7 @@ describe('a person makes a task go on while the one above it', () => {
     expect(run.state.children.get(part)).toMatchObject({ status: 'completed', background: true });
   });
 
-  it('ends as the last of its tree: it stays ended', async () => {
+  it('ends as the last of its tree leaves the tree ended', async () => {
     const end = holdEnd('main');
     const test = testEngine(
       play({ main: [calls(call('Task', { prompt: 'part' }))], part: [{ text: 'one' }] }),

@@ -58,7 +58,7 @@ async function resume({ part, setup = {}, before, input = {} }: Scene) {
   return { test, run, result, id: child(), requests: requestsOf(test, 'part') };
 }
 
-describe('resume makes go on, with its whole context,', () => {
+describe('resume continues, with its full context,', () => {
   const found = { text: 'found', calls: [call('Bash', {})] };
 
   it('a completed task', async () => {
@@ -92,7 +92,7 @@ describe('resume makes go on, with its whole context,', () => {
     expect(result?.text).toMatch(/^two\n\n/);
   });
 
-  it('a partial task, which has its turns anew', async () => {
+  it('a partial task, which gets a new number of turns', async () => {
     const { result, test, id } = await resume({
       part: [found, { text: 'so far' }, found, { text: 'the rest' }],
       setup: { settings: { taskLimits: { ...LIMITS, maxTurns: 1 } } },
@@ -114,7 +114,7 @@ describe('resume makes go on, with its whole context,', () => {
     expect(textsOf(requests.at(-1))).toEqual(['part', 'more']);
   });
 
-  it('a task that could not be told any more to stop at a limit, and is not told now', async () => {
+  it('a task that could not be told to stop at a limit, and does not learn it later', async () => {
     const { result, requests } = await resume({
       part: [{ ...found, usage: { input: 1_000 } }, { text: 'two' }],
       // No room for a second request, so not for a last turn either.
@@ -183,7 +183,7 @@ describe('resume makes go on, with its whole context,', () => {
     expect(run.state.children.get(deep)?.status).toBe('completed');
   });
 
-  it('in the background, and tells the new result', async () => {
+  it('in the background, and reports the new result', async () => {
     const { test, result } = await resume({
       part: [{ text: 'one' }, { text: 'two' }],
       input: { run_in_background: true },
@@ -205,7 +205,7 @@ describe('resume makes go on, with its whole context,', () => {
     });
   });
 
-  it('and counts nothing below it as new', async () => {
+  it('and counts no descendant as new', async () => {
     let last = '';
     const part = () => eventsOfType(test, 'child.created')[0]?.child ?? '';
     const more = () => calls(call('Task', { prompt: 'more', resume: part() }));
@@ -229,7 +229,7 @@ describe('resume makes go on, with its whole context,', () => {
     expect(last).toMatch(/^done\n/);
   });
 
-  it('and counts no earlier work of it again', async () => {
+  it('and counts none of its earlier work again', async () => {
     const { run } = await resume({
       part: [
         { text: 'one', usage: { input: 100, output: 6_000 } },
@@ -241,10 +241,10 @@ describe('resume makes go on, with its whole context,', () => {
   });
 });
 
-describe('resume is refused, and asks no model,', () => {
+describe('resume is refused without a request', () => {
   it.each([
     [
-      'of another type than the recorded',
+      'of another type than the recorded one',
       { subagent_type: 'Explore' },
       /^Task: subagent_type: task \w+ is of type general-purpose, which can't be changed; leave it out$/,
     ],
@@ -265,7 +265,7 @@ describe('resume is refused, and asks no model,', () => {
     expect(requests.length).toBe(1);
   });
 
-  it('while it runs, also when two calls of one message resume it', async () => {
+  it('while the task runs, also when two calls of one message resume it', async () => {
     let results: readonly ToolResultPart[] = [];
     const test: TestEngine = testEngine(
       play({
@@ -337,7 +337,7 @@ describe('resume is refused, and asks no model,', () => {
     },
   );
 
-  it('of a task that it was handed, since that is not below it', async () => {
+  it('of a task that was only made visible to the caller, since it is not below it', async () => {
     let text = '';
     const test: TestEngine = testEngine(
       play({
@@ -370,7 +370,7 @@ describe('resume is refused, and asks no model,', () => {
 it.each<[string, EventBody['type']]>([
   ['its own log', 'task.resumed'],
   ['the log of its parent', 'child.resumed'],
-])('a resume that %s can’t take is an error, and nobody waits for it', async (_, type) => {
+])('a resume that %s cannot record is an error, and nobody waits for it', async (_, type) => {
   let isBroken = false;
   const { result, run } = await resume({
     part: [{ text: 'one' }, { text: 'two' }],
@@ -389,7 +389,7 @@ it.each<[string, EventBody['type']]>([
   expect(run.state.status).toBe('completed');
 });
 
-it('a task whose end could not be written goes on, and its result is told then', async () => {
+it('a task whose end could not be written continues, and its result is reported then', async () => {
   let isBroken = false;
   const faults: unknown[] = [];
   const test: TestEngine = testEngine(

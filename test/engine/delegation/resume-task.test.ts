@@ -3,7 +3,7 @@ import { MusterError } from '../../../src/base/errors.ts';
 import { call, calls, eventsOfType, hookLogs, play, requestsOf } from '../play.ts';
 import { testEngine } from '../support.ts';
 
-it('with task_tool.enabled = false a resumed conversation can’t delegate any more', async () => {
+it('with task_tool.enabled = false a resumed conversation can no longer delegate', async () => {
   const script = play({
     main: [{ text: 'one' }, calls(call('Task', { prompt: 'part' })), { text: 'alone' }],
   });
@@ -25,7 +25,7 @@ it('with task_tool.enabled = false a resumed conversation can’t delegate any m
   expect(again.state.result).toBe('alone');
 });
 
-it('what a child spent counts after a crash that came before its end was told', async () => {
+it('the usage of a child counts after a crash that came before its end was reported', async () => {
   let isFull = false;
   let root = '';
   const script = play({

@@ -23,7 +23,7 @@ function ask(id: string) {
 const UNREACHABLE = /^TaskOutput: task_id: no task or shell of yours begins with \w+$/;
 const REACHED = /^Agent: general-purpose\nStatus: /;
 
-describe('a task reaches', () => {
+describe('a task can read', () => {
   async function asked(words: (test: TestEngine) => string): Promise<string> {
     let answer = '';
     const other = testEngine(play({}));
@@ -60,20 +60,20 @@ describe('a task reaches', () => {
     ['not itself', (test) => idOf(test, 'part'), UNREACHABLE],
     ['not its parent', (test) => idOf(test, 'main'), UNREACHABLE],
     ['not its sibling', (test) => idOf(test, 'sibling'), UNREACHABLE],
-    ['not what is in another tree', () => 'stranger', UNREACHABLE],
-    ['not what does not exist', () => 'nobody000000', UNREACHABLE],
+    ['not a task of another tree', () => 'stranger', UNREACHABLE],
+    ['not a task that does not exist', () => 'nobody000000', UNREACHABLE],
     [
-      'nothing by an id in capitals',
+      'no task by an id in capitals',
       (test) => `${idOf(test, 'child').toUpperCase()}A`,
       UNREACHABLE,
     ],
-    ['nothing by more than an id', (test) => `${idOf(test, 'child')}0`, UNREACHABLE],
+    ['no task by more than its id', (test) => `${idOf(test, 'child')}0`, UNREACHABLE],
   ])('%s', async (_, words, expected) => {
     expect(await asked(words)).toMatch(expected);
   });
 });
 
-describe('a task that was told an id', () => {
+describe('a task that was given an id', () => {
   /** `worker` asks for the task `secret` after it was told of it in some way. */
   async function told(parts: {
     readonly prompt?: (secret: string) => string;
@@ -120,16 +120,24 @@ describe('a task that was told an id', () => {
   }
 
   it.each<[string, Parameters<typeof told>[0], RegExp]>([
-    ['reaches it by its prompt', { prompt: (id) => `Look at (${id}).` }, REACHED],
-    ['reaches it by a message', { message: (id) => `see "${id}"` }, REACHED],
-    ['does not by the beginning of it', { prompt: (id) => id.slice(0, 10) }, UNREACHABLE],
-    ['does not by the result of a child', { child: (_, id) => `reach ${id}` }, UNREACHABLE],
-    ['does not without', {}, UNREACHABLE],
+    ['can read that task because of its prompt', { prompt: (id) => `Look at (${id}).` }, REACHED],
+    ['can read that task because of a message', { message: (id) => `see "${id}"` }, REACHED],
+    [
+      'cannot read that task because of the beginning of the id',
+      { prompt: (id) => id.slice(0, 10) },
+      UNREACHABLE,
+    ],
+    [
+      'cannot read that task because of the result of a child',
+      { child: (_, id) => `reach ${id}` },
+      UNREACHABLE,
+    ],
+    ['cannot read that task if it was not given the id', {}, UNREACHABLE],
   ])('%s', async (_, parts, expected) => {
     expect(await told(parts)).toMatch(expected);
   });
 
-  it('gets nothing that the sender could not reach itself', async () => {
+  it('gets no access that the sender does not have itself', async () => {
     let handed: readonly string[] | undefined;
     const test: TestEngine = testEngine(
       play({
@@ -155,7 +163,7 @@ describe('a task that was told an id', () => {
     expect(handed).toEqual([]);
   });
 
-  it('does not reach itself when its parent names it', async () => {
+  it('gets no access to itself when its parent names it', async () => {
     let answer = '';
     const test: TestEngine = testEngine(
       play({
@@ -179,7 +187,7 @@ describe('a task that was told an id', () => {
   });
 });
 
-it('is handed nothing by words that are no ids, and nothing is gathered for them', async () => {
+it('a text without ids makes no task visible, and no task is looked up for it', async () => {
   const run = testEngine(play({})).start('main');
   await run.end.written;
   const state = {
@@ -231,14 +239,14 @@ describe('the beginning of several ids', () => {
     });
   });
 
-  it('is no hindrance where it is itself an id', async () => {
+  it('is no problem if it is itself an id', async () => {
     expect(await find('same0000', ['same0000', 'same00000001'])).toEqual({
       kind: 'task',
       id: 'same0000',
     });
   });
 
-  it('is repeated in part where it is no id at all', async () => {
+  it('is repeated only in part if it is not an id at all', async () => {
     expect(await find('x'.repeat(10_000), SAME)).toEqual({
       code: 'NOT_FOUND',
       message: `to: no task or shell of yours begins with ${'x'.repeat(64)}`,

@@ -11,11 +11,11 @@ function stateOf(...ends: readonly (EndStatus | null | undefined)[]) {
   };
 }
 
-describe('what is left of a run', () => {
+describe('the remaining items of a run', () => {
   const items = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   const state = stateOf('completed', null, null, 'stopped', 'failed', 'partial', 'killed');
 
-  it('is what was never begun, stopped, or only announced, which goes first', () => {
+  it('are those that never began, were stopped, or were only announced, and these come first', () => {
     expect(remainingSteps({ items }, state, (task) => task === 't1')).toEqual([
       { kind: 'create', index: 2, reservedId: 't2' },
       { kind: 'resume', index: 3, task: 't3' },
@@ -24,7 +24,7 @@ describe('what is left of a run', () => {
     ]);
   });
 
-  it('holds failed items again once they are reopened', () => {
+  it('include failed items once they are reopened', () => {
     expect(itemsToRetry(state)).toEqual([4, 5]);
     for (const index of itemsToRetry(state)) state.items.delete(index);
     const steps = remainingSteps({ items }, state, () => true);

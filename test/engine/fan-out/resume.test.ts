@@ -22,7 +22,7 @@ const REQUEST = { fanOut: FAN_OUT, model: MODEL, rights: rootRights(3), cwd: '/'
 const script = () => ({ text: 'fine' });
 
 describe('a run of a template', () => {
-  it('makes an item under the id that was announced before a crash, and once', async () => {
+  it('creates an item under the id that was announced before a crash, and only once', async () => {
     const before = testEngine(script);
     const first = await before.engine.startFanOut(REQUEST);
     await first.end.written;
@@ -56,7 +56,7 @@ describe('a run of a template', () => {
     ]);
   });
 
-  it('asks nothing again where results are reused, and nothing that they read has changed', async () => {
+  it('sends no request again if results are reused and the files that they read are unchanged', async () => {
     const store = openMemoryStore({});
     const settings = { reusesResults: true };
     const first = await testEngine(script, { store, settings }).engine.startFanOut(REQUEST);
@@ -73,7 +73,7 @@ describe('a run of a template', () => {
     expect(reused).toEqual(rows.map(({ taskId }) => taskId));
   });
 
-  it('can’t start where no item could be begun, and says why', async () => {
+  it('cannot start if no item could begin, and says why', async () => {
     const { engine } = testEngine(script);
     await expect(
       engine.startFanOut({ ...REQUEST, fanOut: { ...FAN_OUT, agent: 'nobody' } }),
@@ -83,7 +83,7 @@ describe('a run of a template', () => {
     );
   });
 
-  it('reads no messages', async () => {
+  it('accepts no messages', async () => {
     const { engine } = testEngine(script);
     const run = await engine.startFanOut(REQUEST);
     await run.end.written;

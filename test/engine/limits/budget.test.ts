@@ -24,7 +24,7 @@ async function held(from: Budget, count: number) {
 }
 
 describe('Budget', () => {
-  it('names the limit, its value and what is spent', async () => {
+  it('names the limit, its value and the used amount', async () => {
     const tight = budget(100);
     (await held(tight, 80)).settle(tokens(60));
     expect(await tight.reserve(tokens(41), never)).toEqual({
@@ -57,7 +57,7 @@ describe('Budget', () => {
     await expect(waiting).rejects.toThrow('stopped');
   });
 
-  it('counts what a child spends in its ancestors', async () => {
+  it('counts the usage of a child in its ancestors', async () => {
     const tree = budget(100);
     const one = budget(null, tree);
     const other = budget(1000, tree);
@@ -66,7 +66,7 @@ describe('Budget', () => {
     expect((await other.reserve(tokens(40), never)).ok).toBe(true);
   });
 
-  it('bounds cost as it bounds tokens', async () => {
+  it('limits cost in the same way as tokens', async () => {
     const dollars = new Budget({ costUsd: { limit: 'tree_cost_usd', value: 1 } }, null);
     const first = await dollars.reserve({ ...tokens(5), costUsd: 0.9 }, never);
     if (first.ok) first.reservation.settle({ ...tokens(5), costUsd: 0.9 });
@@ -76,7 +76,7 @@ describe('Budget', () => {
     });
   });
 
-  it('holds nothing when everything is settled, not even fractions of a dollar', async () => {
+  it('reserves nothing when everything is settled, not even fractions of a dollar', async () => {
     const dollars = new Budget({ costUsd: { limit: 'tree_cost_usd', value: 1 } }, null);
     const cost = (costUsd: number): Expense => ({ ...NO_EXPENSE, costUsd });
     const all = await Promise.all(
@@ -86,7 +86,7 @@ describe('Budget', () => {
     expect((await dollars.reserve(cost(1), never)).ok).toBe(true);
   });
 
-  it('bounds turns, and counts those that others have begun', async () => {
+  it('limits turns, and counts those that other tasks have begun', async () => {
     const two = new Budget({ turns: { limit: 'tree_turns', value: 2 } }, null);
     const turn: Expense = { ...NO_EXPENSE, turns: 1 };
     const first = await two.reserve(turn, never);
@@ -109,7 +109,7 @@ describe('Budget', () => {
     expect(task.usedUpToolBytesCap).toEqual(hit);
   });
 
-  it('is never overspent by parallel requests that stay within what they reserved', async () => {
+  it('is never overspent by parallel requests that stay within their reservations', async () => {
     const step = fc.record({
       child: fc.nat(2),
       size: fc.integer({ min: 1, max: 60 }),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { limitMessage } from '../../../src/engine/limits/limit-message.ts';
 
-it('states the used amount and the needs of the next request', () => {
+it('states the used amount and the amount that the next request needs', () => {
   const hit = { limit: 'tree_tokens', value: 9_000, used: 4_000, needed: 6_048 };
   expect(limitMessage(hit)).toBe(
     'the limit tree_tokens = 9000 leaves no room for the next request (4000 used, up to 6048 needed)',
@@ -16,7 +16,7 @@ it('says that a last answer still fits', () => {
 });
 
 // Logs from before output caps were lowered hold it.
-it('names the output limit that an older log says was most of what was needed', () => {
+it('names the output limit that an older log gives as most of the needed amount', () => {
   const hit = {
     limit: 'tree_tokens',
     value: 1,

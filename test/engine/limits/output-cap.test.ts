@@ -77,7 +77,7 @@ describe('the output cap of one request', () => {
       granted(20_000),
     ],
     [
-      'output that is free',
+      'output without a price',
       [tokenRoom(1, { input: 0.5, outputToken: 0 })],
       'turn',
       granted(MOST, null),
@@ -235,7 +235,7 @@ describe('Budget.reserveRequest', () => {
     );
   });
 
-  it('leaves room for a request that is sent beside another one', async () => {
+  it('leaves room for a request that is sent next to another one', async () => {
     const tree = budget(60_000);
     const first = await budget(500_000, tree).reserveRequest(
       estimateRequestNeed(5_000, FACTS),

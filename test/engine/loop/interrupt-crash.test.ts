@@ -61,8 +61,8 @@ async function killedInRequest() {
   return { store: leftWith(written), id: main.spec.id };
 }
 
-describe('a process that is killed as its conversation is interrupted', () => {
-  it('leaves a request that nobody sends again: it waits for what is in the background', async () => {
+describe('a process that is killed while its conversation is interrupted', () => {
+  it('leaves a request that nobody sends again: the conversation waits for its background tasks', async () => {
     const { store, id } = await killedInRequest();
     const test = testEngine(
       play({ main: [{ text: 'a' }, { text: 'heard' }], aside: [{ text: 'found' }] }),
@@ -81,7 +81,7 @@ describe('a process that is killed as its conversation is interrupted', () => {
     await expectSameAgain(test, id);
   });
 
-  it('leaves a request that nobody sends again where a task below it is to go on, either', async () => {
+  it('leaves a request that nobody sends again, even if a task below it is resumed', async () => {
     const gate = Promise.withResolvers<void>();
     const late = async () => {
       await gate.promise;

@@ -37,7 +37,7 @@ async function busy(rest: readonly ScriptedAnswer[] = []) {
 }
 
 describe('interrupting a conversation', () => {
-  it('ends its calls and what it waits for, and leaves alone what is in the background', async () => {
+  it('ends its calls and the tasks that it waits for, but not those in the background', async () => {
     const { test, main, aside, waited, letGo } = await busy([{ text: 'heard of it' }]);
     test.engine.interrupt(main.spec.id);
     await until(() => statesOf(test.events).get(waited)?.end !== null);
@@ -64,7 +64,7 @@ describe('interrupting a conversation', () => {
     expect(asked).toContain('from aside');
   });
 
-  it('asks again when the person says something, with what was said before the interruption', async () => {
+  it('sends a new request when the person writes, with everything from before the interruption', async () => {
     const { test, main, letGo } = await busy([{ text: 'as you say' }, { text: 'the end' }]);
     test.engine.send(main.spec.id, 'do it like this');
     test.engine.interrupt(main.spec.id);
@@ -75,7 +75,7 @@ describe('interrupting a conversation', () => {
     expect(main.state).toMatchObject({ status: 'completed', result: 'the end' });
   });
 
-  it('takes back a question that waits', async () => {
+  it('withdraws a waiting question', async () => {
     const gate = Promise.withResolvers<void>();
     const test: TestEngine = testEngine(
       play({
@@ -100,7 +100,7 @@ describe('interrupting a conversation', () => {
     ]);
   });
 
-  it('that had to kill a call makes no kill of a stop that comes later', async () => {
+  it('that had to kill a call does not count as a kill of a later stop', async () => {
     const time = new VirtualTime();
     const stubborn: AnyTool = {
       ...waitTool,
@@ -127,7 +127,7 @@ describe('interrupting a conversation', () => {
     expect(main.state.status).toBe('stopped');
   });
 
-  it('stops it where nothing is in the background', async () => {
+  it('stops the conversation if nothing runs in the background', async () => {
     const test: TestEngine = testEngine(play({ main: [calls(LONG)] }));
     const main = test.start('main');
     await until(() => isAtTools(test, main.spec.id));
@@ -137,7 +137,7 @@ describe('interrupting a conversation', () => {
     expect(eventsOfType(test, 'turn.interrupted', main.spec.id)).toEqual([]);
   });
 
-  it('is told of when it goes on after it was stopped before its next request', async () => {
+  it('is reported when the conversation is resumed after a stop before its next request', async () => {
     const { test, main, aside, letGo } = await busy([{ text: 'heard of it' }]);
     test.engine.interrupt(main.spec.id);
     await until(() => main.state.conversation.results.size === 2);

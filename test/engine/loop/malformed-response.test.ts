@@ -126,15 +126,23 @@ it.each<[string, readonly EventBody[], unknown]>([
     ends('partial', 'he'),
   ],
   [
-    'an answer that does not go on from a cut one',
+    'an answer that does not continue a cut one',
     [...cuts(1), ...round(2, { text: 'hello', told: ['m1'] })],
     ends('completed', 'hello'),
   ],
-  ['an answer cut before it began', round(1, { reason: 'length' }), tells('fault-1', 'Send less')],
-  ['three of them', times(3, (n) => round(n, { reason: 'length' })), ends('failed', '')],
+  [
+    'an answer that was cut before it began',
+    round(1, { reason: 'length' }),
+    tells('fault-1', 'Send less'),
+  ],
+  [
+    'three answers that were cut before they began',
+    times(3, (n) => round(n, { reason: 'length' })),
+    ends('failed', ''),
+  ],
   ['a call as text', round(1, AS_TEXT), tells('fault-1', 'a call of Bash as text')],
   [
-    'a call as text that was told',
+    'a call as text that was reported',
     [
       ...round(1, AS_TEXT),
       {
@@ -166,7 +174,7 @@ it.each<[string, readonly EventBody[], unknown]>([
     tells('fault-5', 'a call of Bash as text'),
   ],
   [
-    'a call as text that was cut off and gone on from',
+    'a call as text that was cut off and continued',
     [
       ...round(1, { text: AS_TEXT.text.slice(0, 40), reason: 'length' }),
       ...round(2, { text: AS_TEXT.text.slice(40), told: ['go-on-1'] }),
@@ -174,7 +182,7 @@ it.each<[string, readonly EventBody[], unknown]>([
     tells('fault-2', 'a call of Bash as text'),
   ],
   [
-    'a call as text behind which the output limit comes',
+    'a call as text after which the output limit is reached',
     round(1, { ...AS_TEXT, reason: 'length' }),
     tells('fault-1', 'a call of Bash as text'),
   ],
@@ -194,7 +202,7 @@ it.each<[string, readonly EventBody[], unknown]>([
   expect(nextStep(stateAfter(events), { noProgressCalls: 8 })).toEqual(step);
 });
 
-it('counts what was wrong, each thing once', () => {
+it('counts each kind of malformed response once', () => {
   const malformed = { ...CALL, malformed: '{"a' };
   const state = stateAfter([
     ...round(1, {}),

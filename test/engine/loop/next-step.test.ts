@@ -165,11 +165,11 @@ describe('the next step', () => {
       ],
       turn,
     ],
-    ['after a whole answer is the end', [asked(), answered('here')], completed],
-    ['while something waits to be said is a turn', [asked(), answered('here'), said('m1')], turn],
+    ['after a complete answer is the end', [asked(), answered('here')], completed],
+    ['while a message is waiting is a turn', [asked(), answered('here'), said('m1')], turn],
     ['while a child runs is to wait', [asked(), child(true), answered('here')], { kind: 'wait' }],
     [
-      'while a child runs and something waits to be said is a turn',
+      'while a child runs and a message is waiting is a turn',
       [asked(), child(true), answered('here'), said('m1')],
       turn,
     ],
@@ -179,17 +179,17 @@ describe('the next step', () => {
       completed,
     ],
     [
-      'while a child runs does not depend on it with calls left',
+      'while a child runs does not depend on it if calls are left',
       [asked(), child(false), called()],
       { kind: 'calls', calls: [CALL] },
     ],
     [
-      'while a shell runs is to tell so, once',
+      'while a shell runs is to report it, once',
       [asked(), shell, answered('here')],
       { kind: 'tell', id: 'shells-0', text: SHELLS },
     ],
     [
-      'when it was told and the shell runs on is to stop it',
+      'when the shell was reported and still runs is to stop it',
       [
         asked(),
         shell,
@@ -206,7 +206,7 @@ describe('the next step', () => {
       completed,
     ],
     [
-      'after an empty answer is to tell so',
+      'after an empty answer is to report it',
       [asked(), answered(' ')],
       { kind: 'tell', id: 'fault-1', text: EMPTY },
     ],
@@ -221,17 +221,17 @@ describe('the next step', () => {
       { kind: 'tell', id: 'go-on-1', text: GO_ON },
     ],
     [
-      'after an answer that was cut is a turn, while something waits to be said',
+      'after an answer that was cut is a turn, if a message is waiting',
       [asked(), answered('he', { reason: 'length' }), said('m1')],
       turn,
     ],
     [
-      'after a filtered answer is the end, its calls not run',
+      'after a filtered answer is the end, and its calls are not run',
       [asked(), answered('', { calls: [CALL], reason: 'content_filter' })],
       failed("the provider's content filter ended the answer", false),
     ],
     [
-      'at max_turns is to say so',
+      'at max_turns is to announce the last turn',
       rounds(3),
       { kind: 'limit', hit: { limit: 'max_turns', value: 3, used: 3 } },
     ],
@@ -240,24 +240,24 @@ describe('the next step', () => {
       [...rounds(2), asked(3), called(3)],
       { kind: 'calls', calls: [CALL] },
     ],
-    ['after the limit was written is the last turn', [...rounds(3), limit], lastTurn],
+    ['after the announcement of the limit is the last turn', [...rounds(3), limit], lastTurn],
     [
       'after the last turn is the end with its answer',
       [...rounds(3), limit, asked(4, 'none'), answered('late', { turn: 4 })],
       partial('late', LIMIT_REACHED, 'limit'),
     ],
     [
-      'after a last turn with calls is the end, the calls not run',
+      'after a last turn with calls is the end, and the calls are not run',
       [...rounds(3), limit, asked(4, 'none'), called(4)],
       partial('', LIMIT_REACHED, 'limit'),
     ],
     [
-      'of a resumed task is the turn that says the message',
+      'of a resumed task is the turn with the message',
       [asked(), answered('here'), ENDED, said('m1'), RESUMED],
       turn,
     ],
     [
-      'of a resumed task counts its turns anew',
+      'of a resumed task counts its turns from zero',
       [
         ...rounds(3),
         ENDED,
@@ -272,13 +272,13 @@ describe('the next step', () => {
     expect(stepAfter(...events)).toEqual(step);
   });
 
-  it('is to say so when the same calls gave the same results no_progress_calls times', () => {
+  it('is to report a repetition when the same calls gave the same results no_progress_calls times', () => {
     const hit = { limit: 'no_progress_calls', value: 2, used: 2 };
     expect(stepAfter(...rounds(2))).toEqual({ kind: 'limit', hit });
   });
 });
 
-describe('a request that tells of ends alone', () => {
+describe('a request that only reports ended tasks', () => {
   const other: EventBody = { ...child(true), child: 'child0000001' } as EventBody;
   const told: EventBody = {
     type: 'input.queued',
@@ -289,13 +289,13 @@ describe('a request that tells of ends alone', () => {
 
   it.each<[string, readonly EventBody[], boolean]>([
     [
-      'is that after an answer, of one child while another works',
+      'follows an answer if one child has ended while another works',
       [...waiting, told, childEnded],
       true,
     ],
-    ['is none without an end to tell', waiting, false],
+    ['does not exist without an end to report', waiting, false],
     [
-      'is none when all have ended',
+      'does not exist when all children have ended',
       [
         asked(),
         called(),
@@ -308,9 +308,9 @@ describe('a request that tells of ends alone', () => {
       ],
       false,
     ],
-    ['is none when somebody has said something', [...waiting, told, childEnded, said('m1')], false],
-    ['is none when it brings results of calls', [...delegated, told, childEnded], false],
-    ['is none once it was begun', [...waiting, told, childEnded, asked(3)], false],
+    ['does not exist when there is a message', [...waiting, told, childEnded, said('m1')], false],
+    ['does not exist when there are results of calls', [...delegated, told, childEnded], false],
+    ['does not exist once the request was begun', [...waiting, told, childEnded, asked(3)], false],
   ])('%s', (_, events, expected) => {
     expect(reportsEndsOnly(stateAfter(...events))).toBe(expected);
   });

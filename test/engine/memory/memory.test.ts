@@ -41,7 +41,7 @@ const toolsOf = (request: ModelRequest | undefined) =>
   request?.prefix.tools.map(({ name }) => name);
 
 describe('the prompt of an agent', () => {
-  it('begins with its own notes, as data, and has the tools for them; that of another has nothing of it', async () => {
+  it('begins with its own notes, as data, and has tools for them; that of another agent has neither', async () => {
     const { setup, write } = place();
     write(
       'work/.muster/agent-memory/keeper/MEMORY.md',
@@ -78,7 +78,7 @@ describe('the prompt of an agent', () => {
     expect([toolsOf(other), system(other).includes('Memory')]).toEqual([['Read'], false]);
   });
 
-  it('is the same for all siblings of one message, and then what they have written', async () => {
+  it('is the same for all siblings of one message, and later contains what they have written', async () => {
     const { project, setup } = place();
     const keeper = agent('keeper', { memory: 'project' });
     const script = play({
@@ -102,13 +102,13 @@ describe('the prompt of an agent', () => {
     ['notes of an untrusted project', { memory: 'local' }, false, false],
     ['notes of a trusted project', { memory: 'local' }, true, true],
     [
-      'those that a trusted definition of the project asks for',
+      'notes that a trusted definition of the project requests',
       { memory: 'local', origin: { scope: 'project', vendor: 'claude', path: '/p/keeper.md' } },
       false,
       true,
     ],
     ["the user's own", { memory: 'user' }, false, true],
-  ])('%s: %o, trusted %s, are in it: %s', async (_, parts, trusts, isIn) => {
+  ])('%s: %o, trusted %s, are included: %s', async (_, parts, trusts, isIn) => {
     const { setup, write } = place();
     write('work/.muster/agent-memory-local/keeper/MEMORY.md', 'NOTED');
     write('config/agent-memory/keeper/MEMORY.md', 'NOTED');
@@ -126,7 +126,7 @@ describe('the prompt of an agent', () => {
     ]);
   });
 
-  it('holds nothing that a person who looks at the notes does not see', async () => {
+  it('contains nothing that a person who looks at the notes does not see', async () => {
     const { setup, write } = place();
     write('config/agent-memory/keeper/MEMORY.md', 'Use make.\u{e0041}\u202e\r\nOr ninja.\r\n');
     const agents = [agent('keeper', { memory: 'user' })];
@@ -138,7 +138,7 @@ describe('the prompt of an agent', () => {
     ]);
   });
 
-  it('has no secrets, and nothing where the tool that reads them is denied', async () => {
+  it('contains no secrets, and no notes if the tool that reads them is denied', async () => {
     const { setup, write } = place();
     write('work/.muster/agent-memory/keeper/MEMORY.md', 'key sk-1');
     const script = play({ root: [calls(task('keeper', 'k'))] });
@@ -168,7 +168,7 @@ describe('the prompt of an agent', () => {
   });
 });
 
-describe('an opening', () => {
+describe('the beginning of an index', () => {
   it.each([
     [
       'many lines',
@@ -183,7 +183,7 @@ describe('an opening', () => {
       '75 more lines: MemoryRead with offset 26',
     ],
     ['one endless line', 'ж'.repeat(30_000), 1, 'cut'],
-  ])('holds the first of %s', (_, index, lines, rest) => {
+  ])('is the first part of %s', (_, index, lines, rest) => {
     const text = formatNotesIndex(index);
     const body = /<outside \w+>\n([\s\S]*)\n<\/outside/.exec(text)?.[1] ?? '';
     expect([body === '' ? 0 : body.split('\n').length, text.includes(rest)]).toEqual([lines, true]);
@@ -192,7 +192,7 @@ describe('an opening', () => {
   });
 });
 
-it('in plan mode notes are written, a deny rule and a disallowed tool keep from it, and Explore only reads', async () => {
+it('plan mode allows writing notes, deny rules and disallowed tools forbid it, and Explore only reads', async () => {
   const { base, project, setup, write } = place();
   write('work/.muster/memory/a.md', 'ports: 80');
   const list = (...names: string[]) => ({ tools: { mode: 'allow', names } as const });

@@ -60,7 +60,7 @@ function repository(files: readonly string[]): Workspace {
   return made;
 }
 
-test('paths are read where they really lie, as the kernel follows them', async () => {
+test('paths are read at their real location, as the kernel resolves them', async () => {
   const { root, outside, told } = workspace(['a', 'deep/b']);
   symlinkSync(join(outside, 'x'), join(root, 'out'));
   symlinkSync('deep', join(root, 'in'));
@@ -87,7 +87,7 @@ test('paths are read where they really lie, as the kernel follows them', async (
 });
 
 test.each(['cat /proc/self/environ', 'ls /dev', 'head -c 4 /dev/zero', 'cat link'])(
-  'what the system shows as files is not read: %s',
+  'special files of the system are not read: %s',
   async (line) => {
     const { root, told } = workspace();
     symlinkSync('/proc/self/environ', join(root, 'link'));
@@ -98,10 +98,10 @@ test.each(['cat /proc/self/environ', 'ls /dev', 'head -c 4 /dev/zero', 'cat link
   },
 );
 
-describe('what reads all that lies below', () => {
+describe('a command that reads a full directory', () => {
   const grepInstead = 'name a smaller directory, or use Grep, which leaves such files out';
 
-  test('is not proved where a secret file lies below', async () => {
+  test('is not proved if a secret file is below', async () => {
     const { told } = workspace(['a/b', 'a/c/.env', 'd/e', 'node_modules/x/key.pem']);
     const found = `below it lies "/work/a/c/.env", which is not read unasked; ${grepInstead}`;
     expect(await told('grep -rn x .')).toBe(found);
@@ -117,7 +117,7 @@ describe('what reads all that lies below', () => {
     ]);
   });
 
-  test('is not proved where a rule is about something below, nor is a listing', async () => {
+  test('is not proved if a rule applies to something below, and neither is a listing', async () => {
     const { told } = workspace(['a/b', 'd/e']);
     const deny = { deny: ['Read(a/**)'] };
     const ask = { ask: ['Read(a/b)'] };
@@ -130,19 +130,19 @@ describe('what reads all that lies below', () => {
     expect(await told('ls', {}, deny)).toEqual([['/work', true]]);
   });
 
-  test('is not proved where links are followed to what is not looked at', async () => {
+  test('is not proved if it follows links to places that are not checked', async () => {
     const { root, told } = workspace(['a/b', 'd/e', 'other/.env']);
     symlinkSync('../other', join(root, 'a', 'link'));
     expect(await told('diff -rN a d')).toContain('below it lies "/work/a/link"');
     expect(await told('grep -r x a')).toEqual([['/work/a', true]]);
   });
 
-  test('is not proved of git either, where there is no repository', async () => {
+  test('is not proved for git without a repository', async () => {
     const { told } = workspace(['a/b', 'other/.env']);
     expect(await told('git diff a other')).toContain('below it lies "/work/other/.env"');
   });
 
-  test('is not proved of a repository elsewhere, but in a working tree that it knows', async () => {
+  test('is not proved for another repository, but is in a working tree of that repository', async () => {
     const { root, outside, told } = workspace();
     git(outside, 'init', '-q');
     git(outside, 'commit', '-q', '--allow-empty', '-m', 'first');
@@ -155,7 +155,7 @@ describe('what reads all that lies below', () => {
     ]);
   });
 
-  test('is not proved of a tree by its number, which may be that of a secret directory', async () => {
+  test('is not proved for the number of a git tree, which may be that of a secret directory', async () => {
     const { told } = repository(['a', '.aws/credentials']);
     expect(await told('git show 4b825dc6:credentials')).toContain('/work/.aws/credentials');
     expect(await told('git show HEAD:a')).toEqual([
@@ -165,7 +165,7 @@ describe('what reads all that lies below', () => {
     ]);
   });
 
-  test('is not proved where a link leads out', async () => {
+  test('is not proved if a link leads out of the roots', async () => {
     const { root, outside, told } = workspace(['a/b', 'd/e']);
     symlinkSync(outside, join(root, 'a', 'link'));
     symlinkSync('../d', join(root, 'd', 'link'));
@@ -175,7 +175,7 @@ describe('what reads all that lies below', () => {
 });
 
 describe('git', () => {
-  test('shows what it keeps only where nothing secret is kept', async () => {
+  test('is proved to show stored content only if nothing secret is stored', async () => {
     const { told } = repository(['a', 'b/c', 'b/.env']);
     const found = (path: string): string =>
       `the repository keeps ${JSON.stringify(path)}, which is not read unasked; name the files or directories that you want behind \`--\``;
@@ -199,7 +199,7 @@ describe('git', () => {
     expect(secret).toContainEqual(['/work/b/.env', true]);
   });
 
-  test('is proved without a sandbox only where the repository names no program', async () => {
+  test('is proved without a sandbox only if the repository names no program', async () => {
     const tame = repository(['a']);
     const sandboxed = false;
     expect(await tame.told('git status', { sandboxed })).toEqual([['/work', true]]);
@@ -246,7 +246,7 @@ describe('git', () => {
     '[include]\n\tpath = ../deep/pipe',
     '[include]\n\tpath = ~root/x',
     '[core]\n\tworktree = "/',
-  ])('is not proved where its working tree may be elsewhere: %j', async (text) => {
+  ])('is not proved if its working tree may be elsewhere: %j', async (text) => {
     const { root, outside, told } = repository(['a', 'deep/b']);
     mkdirSync(join(outside, 'directory'));
     symlinkSync(join(outside, 'directory'), join(root, 'link'));
@@ -258,7 +258,7 @@ describe('git', () => {
     }
   });
 
-  test('is not proved where only the configuration of this working tree leads elsewhere', async () => {
+  test('is not proved if only the configuration of this working tree leads elsewhere', async () => {
     const { root, told } = repository(['a']);
     git(root, 'config', 'extensions.worktreeConfig', 'true');
     git(root, 'config', '--worktree', 'core.worktree', '/');
@@ -266,7 +266,7 @@ describe('git', () => {
   });
 
   test.each(['', '..', '../../work', '../deep/..', '"../."', '../link'])(
-    'is proved with its own directory as working tree: %j',
+    'is proved with its own directory as the working tree: %j',
     async (value) => {
       const { root, told } = repository(['a', 'deep/b']);
       symlinkSync('.', join(root, 'link'));
@@ -277,7 +277,7 @@ describe('git', () => {
     },
   );
 
-  test('is proved in submodules and linked working trees as git makes them', async () => {
+  test('is proved in submodules and linked working trees as git creates them', async () => {
     const { root, outside, told } = repository(['a']);
     git(outside, 'init', '-q');
     git(outside, 'commit', '-q', '--allow-empty', '-m', 'first');
@@ -290,7 +290,7 @@ describe('git', () => {
     expect(await told('git -C .git/modules/sub status')).toMatch(/^inside a git directory/);
   });
 
-  test('is not proved where git goes on to the repository above', async () => {
+  test('is not proved if git uses the repository above', async () => {
     const { root, told } = repository(['a', 'sub/.env']);
     mkdirSync(join(root, 'sub', '.git'));
     expect(await told('git -C sub diff')).toMatch(/^its `.git` is not whole/);
@@ -300,7 +300,7 @@ describe('git', () => {
     expect(await told('git -C sub diff')).toMatch(/^its `.git` is not whole/);
   });
 
-  test('is not proved of a repository elsewhere that a link hides', async () => {
+  test('is not proved for another repository that a link hides', async () => {
     const { root, outside, told } = workspace(['a/.git/HEAD']);
     mkdirSync(join(outside, 'x'));
     mkdirSync(join(outside, 'a'));
@@ -310,7 +310,7 @@ describe('git', () => {
     expect(await told('git log')).toMatch(/^its `.git` leads to a repository elsewhere/);
   });
 
-  test('is not proved without a sandbox where there are submodules', async () => {
+  test('is not proved without a sandbox if there are submodules', async () => {
     const { root, told } = repository(['a']);
     mkdirSync(join(root, 'sub'));
     git(join(root, 'sub'), 'init', '-q');
@@ -320,7 +320,7 @@ describe('git', () => {
   });
 });
 
-test('a program that lies in the workspace is not the system’s', async () => {
+test('a program in the workspace is not treated as the system’s', async () => {
   const { root, told } = workspace(['bin/ls']);
   chmodSync(join(root, 'bin/ls'), 0o755);
   const searchPath = `${join(root, 'bin')}:/usr/bin:/bin`;
@@ -329,7 +329,7 @@ test('a program that lies in the workspace is not the system’s', async () => {
   expect(await told('/bin/ls', { searchPath })).toEqual([['/work', true]]);
 });
 
-test('what goes on in the background, or takes too long to judge, is not proved', async () => {
+test('a command in the background, or one that takes too long to judge, is not proved', async () => {
   const { prove } = workspace();
   let now = 0;
   const slow = { now: () => 0, monotonic: () => (now += 300) };

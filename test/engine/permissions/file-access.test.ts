@@ -38,7 +38,7 @@ const edit = (path: string, from: string, to: string) =>
   call('Edit', { file_path: path, old_string: from, new_string: to });
 
 describe('siblings', () => {
-  test('a write over what another task changed since this one read it is refused, naming it', async () => {
+  test('cannot overwrite a change that another task made after they read the file, and the error names that task', async () => {
     const root = tempDirectory();
     const path = join(root, 'shared.txt');
     fs.writeFileSync(path, 'one\n');
@@ -71,7 +71,7 @@ describe('siblings', () => {
     expect(fs.readFileSync(path, 'utf8')).toBe('two\n');
   });
 
-  test('two that write the same new file: the second is told who made it', async () => {
+  test('that write the same new file: the second is informed who created it', async () => {
     const root = tempDirectory();
     const path = join(root, 'new.txt');
     const engine = over(root, {
@@ -92,7 +92,7 @@ describe('siblings', () => {
   });
 
   test.each(['foreground', 'background'] as const)(
-    'the parent is told which of its reads went stale (%s)',
+    'and a parent: the parent is informed which of its reads are out of date (%s)',
     async (where) => {
       const root = tempDirectory();
       const [changed, same] = [join(root, 'changed.txt'), join(root, 'same.txt')];
@@ -114,8 +114,8 @@ describe('siblings', () => {
   );
 });
 
-describe('what rules keep back', () => {
-  test('is not seen by a search of the directory above, in a child neither', async () => {
+describe('a path that rules deny', () => {
+  test('is not found by a search of the directory above, not even in a child', async () => {
     const root = tempDirectory();
     fs.mkdirSync(join(root, 'secret'));
     fs.writeFileSync(join(root, 'secret/a.txt'), 'KEY hidden\n');
@@ -142,7 +142,7 @@ describe('what rules keep back', () => {
   });
 });
 
-describe('what a person is asked about', () => {
+describe('a question is asked', () => {
   /** Says this to all that is asked, and keeps what that was. */
   function answering(engine: TestEngine, text: string) {
     const asked: Question[] = [];
@@ -156,42 +156,45 @@ describe('what a person is asked about', () => {
     return asked;
   }
 
-  test.each(['yes', 'no'] as const)('a hard link, for reading and writing: %s', async (answer) => {
-    const at = tempDirectory();
-    const root = join(at, 'root');
-    fs.mkdirSync(root);
-    fs.writeFileSync(join(at, 'outside'), 'outside\n');
-    const path = join(root, 'linked');
-    fs.linkSync(join(at, 'outside'), path);
-    const engine = over(
-      root,
-      { main: [calls(read(path)), calls(edit(path, 'outside', 'mine'))] },
-      { onAsk: 'wait' },
-    );
-    const asked = answering(engine, answer);
-    await run(engine, 'main');
-    expect(asked).toMatchObject([
-      {
-        tool: 'Read',
-        step: 'floor',
-        scopes: [],
-        reason: expect.stringMatching(/has other names \(hard links\)/),
-      },
-      {
-        tool: 'Edit',
-        step: 'floor',
-        scopes: [],
-        edits: [{ path, before: 'outside', after: 'mine', everywhere: false }],
-      },
-    ]);
-    const told = toldTo(engine, 'main').join('\n');
-    expect(fs.readFileSync(join(at, 'outside'), 'utf8')).toBe('outside\n');
-    expect(fs.readFileSync(path, 'utf8')).toBe(answer === 'yes' ? 'mine\n' : 'outside\n');
-    if (answer === 'yes') expect(told).toContain('they keep the old content');
-    else expect(told).not.toContain('outside\n');
-  });
+  test.each(['yes', 'no'] as const)(
+    'about a hard link, for reading and writing: %s',
+    async (answer) => {
+      const at = tempDirectory();
+      const root = join(at, 'root');
+      fs.mkdirSync(root);
+      fs.writeFileSync(join(at, 'outside'), 'outside\n');
+      const path = join(root, 'linked');
+      fs.linkSync(join(at, 'outside'), path);
+      const engine = over(
+        root,
+        { main: [calls(read(path)), calls(edit(path, 'outside', 'mine'))] },
+        { onAsk: 'wait' },
+      );
+      const asked = answering(engine, answer);
+      await run(engine, 'main');
+      expect(asked).toMatchObject([
+        {
+          tool: 'Read',
+          step: 'floor',
+          scopes: [],
+          reason: expect.stringMatching(/has other names \(hard links\)/),
+        },
+        {
+          tool: 'Edit',
+          step: 'floor',
+          scopes: [],
+          edits: [{ path, before: 'outside', after: 'mine', everywhere: false }],
+        },
+      ]);
+      const told = toldTo(engine, 'main').join('\n');
+      expect(fs.readFileSync(join(at, 'outside'), 'utf8')).toBe('outside\n');
+      expect(fs.readFileSync(path, 'utf8')).toBe(answer === 'yes' ? 'mine\n' : 'outside\n');
+      if (answer === 'yes') expect(told).toContain('they keep the old content');
+      else expect(told).not.toContain('outside\n');
+    },
+  );
 
-  test('a git directory under another name', async () => {
+  test('about a git directory under another name', async () => {
     const root = tempDirectory();
     for (const name of ['objects', 'refs'])
       fs.mkdirSync(join(root, 'meta', name), { recursive: true });
@@ -203,7 +206,7 @@ describe('what a person is asked about', () => {
   });
 
   test.each(['scripts/hooks', '.', '../work/scripts/hooks'])(
-    'hooks where the configuration says they lie, and what that includes: %s',
+    'about hooks where the configuration places them, and about included files: %s',
     async (hooksPath) => {
       const top = fs.realpathSync(tempDirectory());
       const root = join(top, 'work');
@@ -226,7 +229,7 @@ describe('what a person is asked about', () => {
     },
   );
 
-  test('is for what was asked: a path that leads elsewhere since is asked about anew', async () => {
+  test('for one target, and again if the path leads elsewhere since', async () => {
     const root = tempDirectory();
     const path = join(root, 'note.txt');
     fs.writeFileSync(path, 'harmless');
@@ -249,7 +252,7 @@ describe('what a person is asked about', () => {
     expect(JSON.stringify(engine.events)).not.toContain('hidden');
   });
 
-  test('is what is opened: a path that leads elsewhere since is not', async () => {
+  test('for the file that is opened, and not for a path that leads elsewhere since', async () => {
     const root = tempDirectory();
     const path = join(root, 'note.txt');
     fs.writeFileSync(path, 'harmless');

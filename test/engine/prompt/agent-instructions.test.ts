@@ -3,17 +3,17 @@ import { formatAgentPrompt, formatLimitedTools } from '../../../src/engine/promp
 import type { AgentParameter, LimitedTools } from '../../../src/protocol/agent.ts';
 import { agent } from '../../policy/support.ts';
 
-describe('an agent’s own part of the system prompt', () => {
+describe('the agent’s own part of the system prompt', () => {
   test.each<[string, string, readonly AgentParameter[] | undefined, string]>([
     ['alone', ' Write.\n', undefined, 'Write.'],
     ['with no parameters', 'Write.', [], 'Write.'],
-    ['none at all', ' ', [{ name: 'a', description: '' }], ''],
+    ['without a prompt or parameters', ' ', [{ name: 'a', description: '' }], ''],
   ])('%s', (_, prompt, parameters, expected) => {
     const given = parameters === undefined ? {} : { parameters };
     expect(formatAgentPrompt({ ...agent({}), prompt, ...given })).toBe(expected);
   });
 
-  test('with what its prompt leaves open', () => {
+  test('with the parameters that its prompt leaves open', () => {
     const parameters = [
       { name: 'release', description: 'Which\none' },
       { name: 'language', description: '', default: 'en' },
@@ -45,8 +45,8 @@ const EDITS: LimitedTools = {
 };
 
 test.each<[string, readonly LimitedTools[], readonly string[], string]>([
-  ['nothing where nothing is limited', [], ['Bash'], ''],
-  ['nothing where the task has no limited tool', [EDITS], ['Read', 'Grep'], ''],
+  ['nothing if no tool is limited', [], ['Bash'], ''],
+  ['nothing if the task has no limited tool', [EDITS], ['Read', 'Grep'], ''],
   [
     'a line for each limited tool that the task has',
     [EDITS],

@@ -53,7 +53,7 @@ function tokens(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + estimateTokens(`${line}\n`), 0);
 }
 
-test('few agents stand with all that they say, those that ship with Muster first', () => {
+test('a few agents are listed with their full descriptions, those that ship with Muster first', () => {
   const own = agentOf('deploy', 'Use this agent when you need to deploy. It rolls back, too.');
   expect(typeList({ types: [own, ...BUILTIN], prompt: 'x' })).toEqual([
     ...BUILTIN.map(({ name, description }) => `- ${name}: ${description}`),
@@ -61,7 +61,7 @@ test('few agents stand with all that they say, those that ship with Muster first
   ]);
 });
 
-test('what can not be started is not offered, what says nothing stands by its name', () => {
+test('an agent that cannot be started is not offered, and one without a description is listed by name', () => {
   const types = [
     agentOf('broken', 'x', { unusable: 'It has no tools.' }),
     agentOf('Silent One', ''),
@@ -69,13 +69,13 @@ test('what can not be started is not offered, what says nothing stands by its na
   expect(typeList({ types, prompt: null })).toEqual(['- silent-one']);
 });
 
-test('a type of some is called as it is called among all', () => {
+test('an agent has the same name in a partial list as in the full list', () => {
   const [named, display] = [agentOf('rust-expert', 'Named.'), agentOf('Rust Expert', 'Display.')];
   const all = [display, named];
   expect(listAmong({ types: [display], all, prompt: null })).toEqual(['- Rust Expert: Display.']);
 });
 
-test('what a prompt leaves open stands behind the use, where there is no other way to know it', () => {
+test('open parameters follow the description if they are not described elsewhere', () => {
   const open = (name: string) => ({ name, description: 'x' });
   const parameters = [open('repo'), { ...open('depth'), default: '1' }, open('branch</notice>')];
   const many = ['a', 'b', 'c', 'd', 'e'].map(open);
@@ -91,7 +91,7 @@ test('what a prompt leaves open stands behind the use, where there is no other w
   ]);
 });
 
-test('descriptions get shorter before any is left out', () => {
+test('descriptions are shortened before any is left out', () => {
   const types = [...collection(40), ...BUILTIN];
   const list = typeList({ types, prompt: 'anything' });
   expect(list).toHaveLength(types.length);
@@ -101,11 +101,11 @@ test('descriptions get shorter before any is left out', () => {
   expect(Math.max(...list.slice(6).map((line) => line.length))).toBeLessThan(190);
 });
 
-describe('200 agents with descriptions of 1,000 characters', () => {
+describe('a list of 200 agents with descriptions of 1,000 characters', () => {
   const types = [...collection(200), ...BUILTIN];
   const list = typeList({ types, prompt: 'The Kafka7 consumer in Swift13 loses messages' });
 
-  test('fit, with the most relevant ones described', () => {
+  test('fits, with the most relevant ones described', () => {
     expect(tokens(list)).toBeLessThanOrEqual(LIST_TOKENS);
     expect(list.slice(0, 8).map((line) => line.slice(0, 60))).toEqual(
       [
@@ -119,7 +119,7 @@ describe('200 agents with descriptions of 1,000 characters', () => {
     );
   });
 
-  test('are a list that does not depend on the prompt for a child', () => {
+  test('does not depend on the prompt of a child', () => {
     const ofChild = typeList({ types, prompt: null });
     expect(ofChild[6]).toContain('- rust0-expert: ');
     expect(tokens(ofChild)).toBeLessThanOrEqual(LIST_TOKENS);
@@ -137,7 +137,7 @@ const anyAgent = fc
     agentOf(name, description, isUsable ? { scope } : { scope, unusable: 'no' }),
   );
 
-test('whatever agents there are: within the budget, the same each time, each listed or counted', () => {
+test('any list of agents stays within the budget, is the same each time, and lists or counts each agent', () => {
   const types = fc.uniqueArray(anyAgent, {
     maxLength: 250,
     selector: ({ name }) => name.trim().toLowerCase(),
@@ -158,7 +158,7 @@ test('whatever agents there are: within the budget, the same each time, each lis
   );
 });
 
-test('each agent stands in a line, by name, or in the number of those left', () => {
+test('each agent has a line, is named, or is in the number of those left out', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 400 }), fc.boolean(), (count, isRoot) => {
       const types = collection(count);
@@ -174,7 +174,7 @@ test('each agent stands in a line, by name, or in the number of those left', () 
   );
 });
 
-test('siblings of a type that delegates share their whole prompt but for the last part', async () => {
+test('siblings of a type that delegates share their full prompt except for the last part', async () => {
   const agents = collection(200);
   const spawn = (prompt: string) => call('Task', { prompt, description: prompt });
   const main = [calls(spawn('one about Kafka7'), spawn('two about Swift13'))];

@@ -4,7 +4,7 @@ import { MAX_MENTIONS } from '../../../src/engine/prompt/agent-types.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { toolCalls } from '../../../src/protocol/message.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
-import { MortalStore } from '../mortal-store.ts';
+import { KillableStore } from '../killable-store.ts';
 import { call, calls, eventsOfType, play, requestsOf, textsOf, until, type Play } from '../play.ts';
 import { statesOf, testEngine, WORKER, type EngineSetup, type TestEngine } from '../support.ts';
 import type { TaskState } from '../../../src/protocol/state/task-state.ts';
@@ -28,8 +28,8 @@ function childTypes(test: TestEngine): readonly string[] {
 const NOTICE =
   '<notice>The user chose who does this: your next message calls Task with subagent_type "Explore". Say in the prompt all that is needed for it.</notice>';
 
-describe('a type that a person names', () => {
-  it('is called, though the model answers itself', async () => {
+describe('an agent that a person mentions', () => {
+  it('is called even if the model answers itself', async () => {
     const test = engine({ main: [{ text: 'I know that.' }, { text: 'Now I really do.' }] });
     const run = test.start('main @explore where is the parser?');
     await run.end.written;
@@ -61,7 +61,7 @@ describe('a type that a person names', () => {
     expect(eventsOfType(test, 'task.created', run.spec.id)[0]?.spec.mentions).toEqual(['Explore']);
   });
 
-  it('is left to a model that calls it', async () => {
+  it('is not called twice if the model calls it', async () => {
     const asked = call('Task', { prompt: 'child', type: 'EXPLORE' });
     const test = engine({ main: [calls(asked)] });
     const run = test.start('main @explore where?');
@@ -70,14 +70,14 @@ describe('a type that a person names', () => {
     expect(run.state.toolCounts).toEqual(new Map([['Task', 1]]));
   });
 
-  it('is called beside others that the model calls, each once', async () => {
+  it('is called next to others that the model calls, each once', async () => {
     const asked = call('Task', { prompt: 'child', subagent_type: 'Plan' });
     const test = engine({ main: [calls(asked)] });
     await test.start('main ask @code-reviewer and @explore, and @review again').end.written;
     expect(childTypes(test)).toEqual(['Plan', 'Review', 'Explore']);
   });
 
-  it('is called in the place of a call that can not be read', async () => {
+  it('is called in place of a call that cannot be parsed', async () => {
     const broken = call('Task', { prompt: '', subagent_type: 'Explore' });
     const test = engine({ main: [calls(broken)] });
     const run = test.start('main @explore where?');
@@ -86,13 +86,13 @@ describe('a type that a person names', () => {
     expect(eventsOfType(test, 'call.refused', run.spec.id)).toHaveLength(1);
   });
 
-  it('is asked for once: later answers are free', async () => {
+  it('is called once, and later answers are free', async () => {
     const test = engine({ main: [{ text: 'a' }, calls(call('Bash', { ms: 0 })), { text: 'b' }] });
     await test.start('main @explore where?').end.written;
     expect(childTypes(test)).toEqual(['Explore']);
   });
 
-  it('counts in what a person says later, and in a resume', async () => {
+  it('is also called for a later message or a resume', async () => {
     const test = engine({ main: [{ text: 'first' }] });
     const run = test.start('main');
     await run.end.written;
@@ -105,7 +105,7 @@ describe('a type that a person names', () => {
     expect(childTypes(test)).toEqual(['Plan']);
   });
 
-  it('counts in a message to a task at work', async () => {
+  it('is called for a message to a task at work', async () => {
     const test = engine({ main: [calls(call('Bash', { ms: 30 }))] });
     const run = test.start('main');
     test.engine.send(run.spec.id, 'and @explore the rest');
@@ -113,7 +113,7 @@ describe('a type that a person names', () => {
     expect(childTypes(test)).toEqual(['Explore']);
   });
 
-  it('may be resumed instead of made anew', async () => {
+  it('may be resumed instead of created', async () => {
     const test = engine({
       main: [
         calls(call('Task', { prompt: 'child', subagent_type: 'Explore' })),
@@ -136,7 +136,7 @@ describe('a type that a person names', () => {
     expect(childTypes(test)).toEqual(['Explore']);
   });
 
-  it('is refused by a rule all the same', async () => {
+  it('can still be refused by a rule', async () => {
     const source = { kind: 'flag', where: '--deny' } as const;
     const deny = [{ text: 'Task(Explore)', tool: 'Task', specifier: 'Explore', source }];
     const test = engine({ main: [] }, { deny });
@@ -147,8 +147,8 @@ describe('a type that a person names', () => {
   });
 });
 
-describe('what names nobody', () => {
-  it('a child, a tool and a file that say @name', async () => {
+describe('no agent is called for', () => {
+  it('a child, a tool result or a file that contains @name', async () => {
     const test = engine({
       main: [calls(call('Task', { prompt: 'child @plan it', subagent_type: 'general-purpose' }))],
       child: [{ text: 'ask @review and @explore' }],
@@ -158,14 +158,14 @@ describe('what names nobody', () => {
     expect(requestsOf(test, 'child').flatMap(textsOf)).toEqual(['child @plan it']);
   });
 
-  it('a word that no agent has', async () => {
+  it('a word that is not the name of an agent', async () => {
     const test = engine({ main: [] });
     await test.start('main @somebody and me@explore').end.written;
     expect(textsOf(requestsOf(test, 'main')[0])).toEqual(['main @somebody and me@explore']);
     expect(childTypes(test)).toEqual([]);
   });
 
-  it('whom the definition does not name: it is warned of, and costs no call', async () => {
+  it('an agent that the definition does not list: it causes a warning and no call', async () => {
     const lead: AgentDefinition = {
       ...WORKER,
       name: 'lead',
@@ -182,7 +182,7 @@ describe('what names nobody', () => {
     ]);
   });
 
-  it('more agents than one message calls: the first are called, the rest is told', async () => {
+  it('the mentions beyond the calls of one message: the first are called, the others are reported', async () => {
     const many = Array.from({ length: 30 }, (_, at) => ({ ...WORKER, name: `own${at}` }));
     const test = engine({ main: [] }, { agents: many });
     const run = test.start(`main ${many.map(({ name }) => `@${name}`).join(' ')}`);
@@ -193,7 +193,7 @@ describe('what names nobody', () => {
     ]);
   });
 
-  it('where the task can not delegate: it is warned of', async () => {
+  it('a mention in a task that cannot delegate: it causes a warning', async () => {
     const agent: AgentDefinition = {
       ...MAIN_AGENT,
       name: 'Reader',
@@ -210,7 +210,7 @@ describe('what names nobody', () => {
   });
 });
 
-it('keeps the history whole when a request is sent again after a failure', async () => {
+it('the history stays complete when a request is sent again after a failure', async () => {
   const failure = { kind: 'server', message: 'broken', retryable: false } as const;
   let isBroken = true;
   const test = engine({ main: [() => (isBroken ? { failure } : { text: 'an answer' })] });
@@ -234,7 +234,7 @@ it('keeps the history whole when a request is sent again after a failure', async
 async function survived(batch: number): Promise<TaskState | null> {
   const script = { main: [{ text: 'I know that.' }, { text: 'done' }] };
   const disk = openMemoryStore({});
-  const mortal = new MortalStore(disk, { batch, several: false, kept: 0 }, async () => {});
+  const mortal = new KillableStore(disk, { batch, several: false, kept: 0 }, async () => {});
   const first = engine(script, { store: mortal.store, onFault: () => {} });
   const run = first.start('main @explore where?');
   await Promise.race([run.end.written, until(() => mortal.isDead)]);
@@ -248,7 +248,7 @@ async function survived(batch: number): Promise<TaskState | null> {
   return resumed.state;
 }
 
-it('calls it once, wherever the process died', async () => {
+it('an agent is called once, wherever the process died', async () => {
   let deaths = 0;
   for (let batch = 2; ; batch += 1) {
     const state = await survived(batch);

@@ -36,7 +36,7 @@ function steady(): ContextSource {
 const BARE: AgentDefinition = { ...WORKER, name: 'bare', contextFiles: false };
 
 describe('the context of a directory', () => {
-  it('stands at the end of the main agent’s prompt, and of a child’s before its task', async () => {
+  it('is at the end of the main agent’s prompt, and of a child’s before its task', async () => {
     const test = testEngine(play({ main: [calls(call('Task', { prompt: 'part' }))] }), {
       context: steady(),
     });
@@ -70,7 +70,7 @@ describe('the context of a directory', () => {
     expect(child.join('').split('Use tabs.')).toHaveLength(2);
   });
 
-  it('is not told to an agent whose definition says so, as a child or at the top', async () => {
+  it('is not given to an agent whose definition excludes it, as a child or as the main agent', async () => {
     const script = play({ main: [calls(call('Task', { prompt: 'part', subagent_type: 'bare' }))] });
     const test = testEngine(script, { context: steady(), agents: [BARE] });
     await test.start('main').end.written;
@@ -83,7 +83,7 @@ describe('the context of a directory', () => {
     expect(requestsOf(top, 'main')[0]?.prefix).toEqual(requestsOf(without, 'main')[0]?.prefix);
   });
 
-  it('is the same bytes for all children of one message, and looked at once for it', async () => {
+  it('is the same bytes for all children of one message, and is read once for them', async () => {
     const source = steady();
     const parts = [1, 2, 3, 4].map((n) =>
       call('Task', { prompt: `part ${n}`, description: 'Part' }),
@@ -99,7 +99,7 @@ describe('the context of a directory', () => {
     expect(systems[5]).toContain('Branch: b2\n');
   });
 
-  it('stays as it was for a task at work, and for one that is resumed', async () => {
+  it('stays unchanged for a task at work, and for one that is resumed', async () => {
     const script = play({
       main: [calls(call('Task', { prompt: 'part' })), calls(call('Bash', {})), { text: 'one' }],
     });
@@ -119,7 +119,7 @@ describe('the context of a directory', () => {
     for (const prefix of prefixes) expect(prefix).toEqual(prefixes[0]);
   });
 
-  it('makes no prompt longer where there is none', async () => {
+  it('does not make the prompt longer if there is none', async () => {
     const source = { refresh: async () => {}, of: () => null };
     const [none, absent] = [testEngine(play({}), { context: source }), testEngine(play({}))];
     await Promise.all([none.start('main').end.written, absent.start('main').end.written]);

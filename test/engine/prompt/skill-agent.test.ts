@@ -48,7 +48,7 @@ describe('the tools of a skill’s task', () => {
     [{ mode: 'allow', names: ['mcp__ci__run'] }, ['mcp__*'], ['mcp__ci__run']],
     [{ mode: 'deny', names: ['Bash'] }, ['Read', 'Bash'], ['Read']],
   ];
-  it('are those for notes, of an agent that keeps some, only where the skill allows them', () => {
+  it('include those for the notes of its agent only if the skill allows them', () => {
     const agent = { ...WORKER, memory: 'project' as const };
     const allowed = [['Read'], ['Read', 'MemoryRead']].map((allowedTools) => {
       const forked = restrictAgentToSkill(agent, skillNamed('deploy', { allowedTools }));
@@ -61,17 +61,17 @@ describe('the tools of a skill’s task', () => {
     expect(toolsOf(fork(tools, allowed))).toEqual(names);
   });
 
-  it('without a list are its agent’s', () => {
+  it('are those of its agent if the skill lists none', () => {
     expect(restrictAgentToSkill(WORKER, skillNamed('deploy'))).toEqual(WORKER);
   });
 
-  it('are an error where none is left', () => {
+  it('are an error if none is left', () => {
     expect(() => fork({ mode: 'allow', names: ['Read'] }, ['Bash'])).toThrow(
       'allowed-tools in /skills/deploy/SKILL.md: it allows Bash, of which `general-purpose` has none.',
     );
   });
 
-  it('go with its own model, in place of all that its agent would take', () => {
+  it('are used with the model of the skill instead of all those of its agent', () => {
     const agent = { ...WORKER, models: ['a', 'b'] };
     expect(
       restrictAgentToSkill(agent, skillNamed('deploy', { model: 'c', effort: 'low' })),
@@ -82,12 +82,12 @@ describe('the tools of a skill’s task', () => {
     });
   });
 
-  it('do not hold Task, wherever it may come from, unless it is allowed', () => {
+  it('do not include Task unless it is allowed, wherever it comes from', () => {
     expect(toolsOf(fork(all, ['Read']), { nested: true })).toEqual(['Read']);
     expect(toolsOf(fork(all, ['Read', 'Task']), { nested: true })).toEqual(['Read', 'Task']);
   });
 
-  it('are never one that its agent has not, or the skill does not allow', () => {
+  it('never include one that its agent lacks or that the skill does not allow', () => {
     const name = fc.constantFrom(...AVAILABLE.map((tool) => tool.name), 'mcp__ci', 'mcp__*');
     const names = fc.uniqueArray(name, { maxLength: 8 });
     const selection = fc.record({

@@ -27,7 +27,7 @@ describe('isolation', () => {
   });
 });
 
-describe('tools whose brackets no rule can express', () => {
+describe('tools with restrictions that no rule can express', () => {
   it.each(['NotebookEdit(foo.ipynb)', 'Bash()', 'TodoWrite(x)', 'mcp__a__b(x)'])(
     '%s is reported as not granted',
     async (word) => {
@@ -41,7 +41,7 @@ describe('tools whose brackets no rule can express', () => {
     },
   );
 
-  it('does not count a denial of the whole tool in place of a pattern', async () => {
+  it('does not count a denial of the full tool in place of a pattern', async () => {
     const agent = await readOne(
       claude.agents,
       agentFile('name: a', 'description: b', 'disallowedTools: Bash(rm *)'),
@@ -50,13 +50,13 @@ describe('tools whose brackets no rule can express', () => {
   });
 });
 
-describe('what is told', () => {
-  it('is nothing where nothing is missing', () => {
+describe('the report about unmet requests', () => {
+  it('is empty if nothing is missing', () => {
     expect(formatUnmetWarning('coder', [])).toBeNull();
     expect(formatUnmetRequests([])).toEqual([]);
   });
 
-  it('has no more lines than a person reads, and no line break of a name', () => {
+  it('has no more lines than a person reads, and no line break from a name', () => {
     const lines = formatUnmetRequests(Array.from({ length: 40 }, (_, n) => request(`T${n}\nX`)));
     expect(lines.length).toBe(13);
     expect(lines[0]).toBe('T0 X: No.');
@@ -65,7 +65,7 @@ describe('what is told', () => {
   });
 });
 
-it('a log that somebody else wrote may hold anything in its place', () => {
+it('accepts any value in a log that somebody else wrote', () => {
   const good = request('Foo');
   for (const bad of [undefined, null, 7, 'text', {}, [null, 3, { kind: 'tool' }]]) {
     expect(readUnmetRequests(bad)).toEqual([]);

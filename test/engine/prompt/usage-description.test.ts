@@ -10,7 +10,7 @@ function use(description: string): string {
   return usageDescription({ ...MAIN_AGENT, origin: ORIGIN, description });
 }
 
-test('shows what ships with Muster as it stands, which needs nothing of all this', async () => {
+test('the descriptions that ship with Muster are shown unchanged', async () => {
   const shown = (await loadBuiltinAgents()).map(usageDescription);
   const read = (await loadBuiltinAgents()).map(({ description }) => use(description));
   expect(shown).toEqual(read);
@@ -42,7 +42,7 @@ test.each([
   ['Shows examples of good code.', 'Shows examples of good code.'],
   ['  spaced\t\tout ', 'Spaced out'],
   ['', ''],
-])('%j tells %j', (description, expected) => {
+])('%j is shown as %j', (description, expected) => {
   expect(use(description)).toBe(expected);
 });
 
@@ -58,7 +58,7 @@ test.each([
   expect(shortenDescription(text, most)).toBe(expected);
 });
 
-test('never longer than asked for, and a beginning of the text', () => {
+test('a description is never longer than the limit, and is the beginning of the text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 80 }), (text, most) => {
       const short = shortenDescription(text, most);
@@ -68,7 +68,7 @@ test('never longer than asked for, and a beginning of the text', () => {
   );
 });
 
-test('hostile descriptions take no long time', () => {
+test('hostile descriptions take little time', () => {
   for (const part of ['<example ', '<example>', 'Examples: ', 'use this agent ', '\\n', '. ']) {
     expect(use(part.repeat(200_000)).length).toBeLessThan(5_000);
   }

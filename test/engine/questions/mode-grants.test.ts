@@ -77,7 +77,7 @@ const GRANT: ModeGrant = {
 };
 
 describe('an answer that gives an agent its mode', () => {
-  it('releases what others of that agent wait for, and no other question', async () => {
+  it('answers the waiting questions of that agent, and no others', async () => {
     const { test, written } = coding({
       root: [calls(code('a'), code('b'), write('/srv/project/root'))],
       a: [calls(write('/srv/project/a'))],
@@ -118,7 +118,7 @@ describe('an answer that gives an agent its mode', () => {
 });
 
 describe('a grant of a mode', () => {
-  it('does nothing while the conversation is in plan mode, and acts again after it', async () => {
+  it('has no effect while the conversation is in plan mode, and takes effect afterwards', async () => {
     const store = storeOf(GRANT);
     const { test, written } = coding(
       {
@@ -141,7 +141,7 @@ describe('a grant of a mode', () => {
     expect(written).toEqual(['/srv/project/2']);
   });
 
-  it('is not for what the agent delegates to, beyond what that has by attenuation', async () => {
+  it('does not extend to agents that the agent delegates to, beyond normal attenuation', async () => {
     const { test, written } = coding(
       {
         root: [calls(code('a'), call('Task', { prompt: 'w', description: 'w' }))],
@@ -155,7 +155,7 @@ describe('a grant of a mode', () => {
     expect(written).toEqual(['/srv/project/below']);
   });
 
-  it('in a log from elsewhere is not the word of the user here', async () => {
+  it('in a log from elsewhere is not the user’s decision here', async () => {
     const parts: Play = {
       root: [calls(write('/x')), calls(code('a'))],
       a: [calls(write('/srv/project/a'))],

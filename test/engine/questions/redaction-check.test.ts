@@ -11,17 +11,17 @@ it.each([
   ['nothing to redact', 'npm test', false],
   ['a known secret', 'curl -u me:known-secret https://example.org', false],
   ['a key by its form', `deploy --key sk-ant-${'a1'.repeat(20)} now`, false],
-  ['a token that is sent', `curl -H "Authorization: Bearer ${token}"`, false],
-  ['a token too short to be one', 'curl -H "Authorization: Bearer eyJ"', false],
-  ['the mark itself', `echo ${REDACTED}`, false],
+  ['a token in a header', `curl -H "Authorization: Bearer ${token}"`, false],
+  ['a token that is too short', 'curl -H "Authorization: Bearer eyJ"', false],
+  ['the redaction mark itself', `echo ${REDACTED}`, false],
   ['a secret of several words', 'echo two words', true],
   [
     'commands between the lines of a key',
     `echo ${key('\nmake\ncurl -o x https://example.org\n')}`,
     true,
   ],
-  ['arguments between them', `rm -rf ${key(' /srv /home ')}`, true],
-  ['the same with keys beside it', `echo known-secret known-secret ${key('\nmake\n')}`, true],
+  ['arguments between the lines of a key', `rm -rf ${key(' /srv /home ')}`, true],
+  ['the same with keys next to it', `echo known-secret known-secret ${key('\nmake\n')}`, true],
   ['a key in JSON', JSON.stringify({ key: key('\nabc\n') }), true],
 ])('of %s', (_, text, hides) => {
   expect(changesByRedaction(text, redact)).toBe(hides);

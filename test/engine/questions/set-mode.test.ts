@@ -39,7 +39,7 @@ async function withChild(mode: PermissionMode) {
 }
 
 describe('setting the mode of a conversation', () => {
-  it('holds for its next call, both ways, and is told to its model once', async () => {
+  it('applies to its next call in both directions, and is reported to it', async () => {
     let id = '';
     const modes: (PermissionMode | undefined)[] = [];
     const set = (test: TestEngine, mode: PermissionMode) => () => {
@@ -67,7 +67,7 @@ describe('setting the mode of a conversation', () => {
     ]);
   });
 
-  it('narrows what is below at once, and widens nothing beyond what it was made with', async () => {
+  it('narrows its descendants at once, and never widens one beyond the mode that it was created with', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...PERMISSION_MODES),
@@ -89,7 +89,7 @@ describe('setting the mode of a conversation', () => {
     );
   });
 
-  it('lets no task have more than the one above it has, nor than it was made with', async () => {
+  it('gives no task more than its parent has or than it was created with', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom(...PERMISSION_MODES), { minLength: 2, maxLength: 5 }),
@@ -140,7 +140,7 @@ describe('setting the mode of a conversation', () => {
     );
   });
 
-  it('refuses a question that waits where it is narrower, and answers none where it is wider', async () => {
+  it('refuses a waiting question if the mode is narrower, and answers none if it is wider', async () => {
     const test: TestEngine = testEngine(play({ main: [calls(call('Bash', { ms: 1 }))] }), {
       mode: 'acceptEdits',
       onAsk: 'wait',
@@ -163,7 +163,7 @@ describe('setting the mode of a conversation', () => {
     ['plan', 'Not run: the user set plan mode before Bash had begun', 'PERMISSION_DENIED'],
     ['autonomous', 'waited', null],
   ])(
-    '%s, set while the intent of a call is being written, comes to: %s',
+    'to %s while the intent of a call is being written results in: %s',
     async (mode, text, error) => {
       const lines = { main: [calls(call('Bash', { ms: 1 }))] };
       const test: TestEngine = testEngine(play(lines), {
@@ -195,7 +195,7 @@ describe('setting the mode of a conversation', () => {
     },
   );
 
-  it('is refused for a task that works for another one, and beyond what a definition wants', async () => {
+  it('is refused for a task that works for another one, and beyond the mode of its definition', async () => {
     const { test, child, over } = await withChild('default');
     expect(() => test.engine.setMode(child, 'plan')).toThrow('is no conversation');
     await over();
@@ -209,7 +209,7 @@ describe('setting the mode of a conversation', () => {
   });
 });
 
-describe('the mode of a conversation that goes on', () => {
+describe('the mode of a resumed conversation', () => {
   const goOn = async (
     agent: AgentDefinition,
     terms: Omit<Parameters<TestEngine['engine']['resume']>[1], 'prompt'>,
@@ -223,7 +223,7 @@ describe('the mode of a conversation that goes on', () => {
     return { mode: again.permissions.rights.mode, told };
   };
 
-  it('that a flag narrows is told to its model', async () => {
+  it('is reported to its model if a flag narrows it', async () => {
     const maxRights = (rights: Rights): Rights => ({ ...rights, mode: 'plan' });
     expect(await goOn(MAIN_AGENT, { maxRights })).toEqual({
       mode: 'plan',
@@ -231,7 +231,7 @@ describe('the mode of a conversation that goes on', () => {
     });
   });
 
-  it('that its definition keeps as it is is no news', async () => {
+  it('is not reported if its definition leaves it unchanged', async () => {
     const agent = { ...WORKER, name: 'careful', mode: 'default' } as const;
     const terms = { maxRights: (rights: Rights) => rights, mode: 'autonomous' } as const;
     expect(await goOn(agent, terms)).toEqual({ mode: 'default', told: [] });
@@ -266,7 +266,7 @@ describe('ExitPlanMode', () => {
     return { mode, text: result?.text ?? '', error: result?.error };
   };
 
-  it('is approved, and the mode is another one', async () => {
+  it('changes the mode when the plan is approved', async () => {
     expect(await answered({ text: 'yes' })).toEqual({
       mode: 'default',
       text: 'The user approved the plan. The mode is default now. Carry it out.',
@@ -275,13 +275,13 @@ describe('ExitPlanMode', () => {
     expect(await answered({ text: 'always' })).toMatchObject({ mode: 'acceptEdits' });
   });
 
-  it('is approved as the person changed it', async () => {
+  it('can be approved with changes by the person', async () => {
     const { mode, text } = await answered({ text: 'yes', plan: 'only read' });
     expect(mode).toBe('default');
     expect(text).toMatch(/changed the plan.*\n\nonly read$/s);
   });
 
-  it('is refused, and plan mode goes on', async () => {
+  it('can be refused, and plan mode continues', async () => {
     expect(await answered({ text: 'no', reason: 'too long' })).toEqual({
       mode: 'plan',
       text: 'The user does not want this plan carried out. Plan mode goes on: change nothing. They say: too long',
@@ -289,7 +289,7 @@ describe('ExitPlanMode', () => {
     });
   });
 
-  it('changes nothing where the person has set plan mode again since', async () => {
+  it('changes nothing if the person has set plan mode again since', async () => {
     expect(await answered({ text: 'always' }, 'plan')).toEqual({
       mode: 'plan',
       text: 'The user approved the plan, and set plan mode again: change nothing yet.',
@@ -305,7 +305,7 @@ describe('ExitPlanMode', () => {
     });
   });
 
-  it('says no mode that was passed before it was approved', async () => {
+  it('reports no mode that was set in between before the approval', async () => {
     const test: TestEngine = presenting();
     const main = test.start('main');
     await until(() => test.inbox.open().length === 1);
@@ -318,7 +318,7 @@ describe('ExitPlanMode', () => {
     await test.engine.stop(stopOrder('client', 'over'));
   });
 
-  it('sets the mode with the answer, so that a later word of the person holds', async () => {
+  it('sets the mode with the answer, so that a later choice of the person counts', async () => {
     const lines = { main: [calls(call('ExitPlanMode', { plan }))] };
     const test: TestEngine = testEngine(play(lines), { mode: 'plan', onAsk: 'park' });
     const main = test.start('main');
@@ -360,7 +360,7 @@ describe('ExitPlanMode', () => {
     ]);
   });
 
-  it('asks nobody where there is no plan mode', async () => {
+  it('asks nobody outside plan mode', async () => {
     const test: TestEngine = testEngine(play({ main: [calls(call('ExitPlanMode', { plan }))] }), {
       mode: 'acceptEdits',
       onAsk: 'wait',

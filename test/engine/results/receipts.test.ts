@@ -66,7 +66,7 @@ describe('a child that made no call', () => {
   });
 });
 
-it('a child that did what it says is not flagged, and neither is the parent that passes it on', async () => {
+it('a child that did what it says is not flagged, and neither is a parent that passes it on', async () => {
   const root = workspace();
   const path = join(root, 'a.txt');
   const command = 'npm() { true; }; npm test';
@@ -200,7 +200,7 @@ describe('an older log', () => {
     return { root, events, older, source };
   }
 
-  it('is rerun with the flags that it has, whatever files there are now', async () => {
+  it('is rerun with the flags that it has, whatever files exist now', async () => {
     const { root, events, older, source } = await childLog();
     writeFileSync(join(root, 'a.txt'), 'a');
     expect((await rerunTaskLog(source, events)).difference).toBeNull();

@@ -29,7 +29,7 @@ describe('results on disk', () => {
     ]);
   });
 
-  it('are not reused from another data directory, or once they are deleted', async () => {
+  it('are not reused from another data directory, or after they were deleted', async () => {
     const directory = join(tempDirectory(), 'data');
     const place = workspace(FILES, storeIn(directory));
     const { state } = await delegate(place, LOOK);
@@ -42,7 +42,7 @@ describe('results on disk', () => {
     expect((await delegate(place, LOOK)).requests).toHaveLength(2);
   });
 
-  it('are not reused where they were imported, also when they were exported from here', async () => {
+  it('are not reused if they were imported, even if they were exported from here', async () => {
     const place = workspace(FILES, storeIn(join(tempDirectory(), 'data')));
     const { state } = await delegate(place, LOOK);
     const other = storeIn(join(tempDirectory(), 'data'));
@@ -59,7 +59,7 @@ describe('results on disk', () => {
     });
   });
 
-  it('are found by what the index says, and used by what the log says', async () => {
+  it('are found by the index, and used by what the log says', async () => {
     const place = workspace(FILES, storeIn(join(tempDirectory(), 'data')));
     const { state } = await delegate(place, LOOK);
     const other = await delegate(place, { look: looks(call('Bash', { command: 'ls' })) });

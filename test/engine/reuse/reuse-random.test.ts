@@ -84,41 +84,37 @@ const world = fc.record({
 let reused = 0;
 let run = 0;
 
-it(
-  'a reused result is the one that a run would have come to, and a rerun comes to it, too',
-  RUNS.test,
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(world, async ({ files, seed, steps }) => {
-        const place = workspace({ 'a.ts': 'one\n', 'd/a.ts': 'two\n', '.env': 'KEY=1\n' });
-        const apply = (edits: typeof files): void => {
-          for (const { path, text } of edits) {
-            if (text === null) fs.rmSync(join(place.root, path), { force: true });
-            else place.write(path, text);
-          }
-        };
-        apply(files);
-        for (const { edits, prompt } of steps) {
-          apply(edits);
-          const main = [calls(scout(prompt))];
-          const cached = await delegate(place, pureModel(seed), { main });
-          const plain = await delegate({ ...place, store: openMemoryStore() }, pureModel(seed), {
-            main,
-            settings: { reusesResults: false },
-          });
-          expect(cached.state.result).toBe(plain.state.result);
-          expect(cached.state.status).toBe(plain.state.status);
-          const { tasks, lost } = await rerunTree(sourceOf(place), cached.state.spec.root);
-          expect([lost, tasks.flatMap(({ difference }) => difference ?? [])]).toEqual([[], []]);
-          if (cached.state.reused === null) run += 1;
-          else {
-            reused += 1;
-            expect(cached.requests).toEqual([]);
-          }
+it('a reused result equals the result of a run, and a rerun gives it too', RUNS.test, async () => {
+  await fc.assert(
+    fc.asyncProperty(world, async ({ files, seed, steps }) => {
+      const place = workspace({ 'a.ts': 'one\n', 'd/a.ts': 'two\n', '.env': 'KEY=1\n' });
+      const apply = (edits: typeof files): void => {
+        for (const { path, text } of edits) {
+          if (text === null) fs.rmSync(join(place.root, path), { force: true });
+          else place.write(path, text);
         }
-      }),
-      RUNS.runs,
-    );
-    expect({ hasReused: reused > 0, hasRun: run > 0 }).toEqual({ hasReused: true, hasRun: true });
-  },
-);
+      };
+      apply(files);
+      for (const { edits, prompt } of steps) {
+        apply(edits);
+        const main = [calls(scout(prompt))];
+        const cached = await delegate(place, pureModel(seed), { main });
+        const plain = await delegate({ ...place, store: openMemoryStore() }, pureModel(seed), {
+          main,
+          settings: { reusesResults: false },
+        });
+        expect(cached.state.result).toBe(plain.state.result);
+        expect(cached.state.status).toBe(plain.state.status);
+        const { tasks, lost } = await rerunTree(sourceOf(place), cached.state.spec.root);
+        expect([lost, tasks.flatMap(({ difference }) => difference ?? [])]).toEqual([[], []]);
+        if (cached.state.reused === null) run += 1;
+        else {
+          reused += 1;
+          expect(cached.requests).toEqual([]);
+        }
+      }
+    }),
+    RUNS.runs,
+  );
+  expect({ hasReused: reused > 0, hasRun: run > 0 }).toEqual({ hasReused: true, hasRun: true });
+});

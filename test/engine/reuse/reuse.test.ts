@@ -14,7 +14,7 @@ const FILES = {
 const READ = call('Read', { file_path: 'a.ts' });
 
 describe('the same delegation again', () => {
-  it('is answered with the earlier result, and asks no model', async () => {
+  it('gets the earlier result without a request', async () => {
     const place = workspace(FILES);
     const script = { look: looks(READ, call('LS', {}), call('Grep', { pattern: 'const' })) };
     const first = await delegate(place, script);
@@ -40,7 +40,7 @@ describe('the same delegation again', () => {
     expect([...second.state.filesRead.values()]).toEqual([...first.state.filesRead.values()]);
   });
 
-  it('says so in the envelope and the receipt', async () => {
+  it('reports the reuse in the result line and the receipt', async () => {
     const place = workspace(FILES);
     const first = await delegate(place, { look: looks(READ) });
     const { test, state } = await delegate(place, { look: looks(READ) });
@@ -60,7 +60,7 @@ describe('the same delegation again', () => {
     expect(place.store.list().find(({ id }) => id === state.spec.id)?.reused).toBe(spec.id);
   });
 
-  it('is reused of the original, however often', async () => {
+  it('reuses the original result, however often', async () => {
     const place = workspace(FILES);
     const { state } = await delegate(place, { look: looks(READ) });
     await delegate(place, { look: looks(READ) });
@@ -68,7 +68,7 @@ describe('the same delegation again', () => {
     expect(third.state.reused?.of).toBe(state.spec.id);
   });
 
-  it('is told once in the background', async () => {
+  it('is reported once in the background', async () => {
     const place = workspace(FILES);
     const main = [calls(scout('look', { run_in_background: true }))];
     await delegate(place, { look: looks(READ) }, { main });
@@ -81,7 +81,7 @@ describe('the same delegation again', () => {
     ]);
   });
 
-  it('runs twice where both calls stand in one message', async () => {
+  it('runs twice if both calls are in one message', async () => {
     const place = workspace(FILES);
     const main = [calls(scout('look'), scout('look'))];
     const look = looks(READ).map((answer) => Object.assign(answer, { delayMs: 5 }));
@@ -102,17 +102,17 @@ const written =
   (place: Place): void =>
     place.write(path, text);
 
-describe('what has changed since', () => {
+describe('after a change', () => {
   it.each<Change>([
     { what: 'a file that it read', reads: [READ], change: written('a.ts') },
     {
-      what: 'a part of a file beside the one that it read',
+      what: 'another part of a file that it read in part',
       reads: [call('Read', { file_path: 'a.ts', offset: 1, limit: 1 })],
       change: written('a.ts', 'export const a = 1;\nmore\n'),
     },
     { what: 'a file that is gone', reads: [READ], change: gone('a.ts') },
     {
-      what: 'a file that was not there',
+      what: 'a file that did not exist',
       reads: [call('Read', { file_path: 'd.ts' })],
       change: written('d.ts'),
     },
@@ -143,14 +143,14 @@ describe('what has changed since', () => {
       change: written('b.ts'),
     },
     {
-      what: 'what ignores a file',
+      what: 'a file that lists ignored files',
       reads: [call('Glob', { pattern: '*.ts' })],
       change: (place) => {
         fs.mkdirSync(join(place.root, '.git'));
         place.write('.gitignore', 'b.ts\n');
       },
     },
-  ])('$what: the task is run', async ({ reads, change }) => {
+  ])('of $what the task is run', async ({ reads, change }) => {
     const place = workspace(FILES);
     await delegate(place, { look: looks(...reads) });
     change(place);
@@ -164,7 +164,7 @@ describe('what has changed since', () => {
   it.each<Change>([
     { what: 'another file', reads: [READ], change: written('b.ts') },
     {
-      what: 'the file, but with the same content',
+      what: 'the file that was written again with the same content',
       reads: [READ],
       change: written('a.ts', FILES['a.ts']),
     },
@@ -174,16 +174,16 @@ describe('what has changed since', () => {
       change: written('lib/d.ts'),
     },
     {
-      what: 'lines that a search does not find',
+      what: 'lines that a search does not match',
       reads: [call('Grep', { pattern: 'const', output_mode: 'content' })],
       change: written('lib/c.ts', `${FILES['lib/c.ts']}more\n`),
     },
     {
-      what: 'content of a file that was looked for by name',
+      what: 'content of a file that was searched for by name',
       reads: [call('Glob', { pattern: '*.ts' })],
       change: written('b.ts'),
     },
-    { what: 'anything, where it read nothing', reads: [], change: written('a.ts') },
+    { what: 'anything, for a task that read nothing', reads: [], change: written('a.ts') },
     {
       what: 'what notes do not look at',
       reads: [
@@ -192,7 +192,7 @@ describe('what has changed since', () => {
       ],
       change: written('a.ts'),
     },
-  ])('$what: the result is reused', async ({ reads, change }) => {
+  ])('of $what the result is reused', async ({ reads, change }) => {
     const place = workspace(FILES);
     const first = await delegate(place, { look: looks(...reads) });
     change(place);
@@ -201,7 +201,7 @@ describe('what has changed since', () => {
     expect(state.reused?.of).toBe(first.state.spec.id);
   });
 
-  it('goes back to an older result with the files', async () => {
+  it('and its reversal an older result is used again', async () => {
     const place = workspace(FILES);
     const first = await delegate(place, { look: looks(READ) });
     place.write('a.ts', 'new\n');
@@ -212,7 +212,7 @@ describe('what has changed since', () => {
     expect(second.state.reused).toBeNull();
   });
 
-  it('is told by the log of the task that is run', async () => {
+  it('the log of the task that is run gives the reason', async () => {
     const place = workspace(FILES);
     const first = await delegate(place, { look: looks(READ) });
     place.write('a.ts', 'new\n');
@@ -228,7 +228,7 @@ describe('what has changed since', () => {
   });
 });
 
-describe('where it acts', () => {
+describe('the settings that allow reuse', () => {
   it.each([
     { config: false, definition: undefined, reused: false },
     { config: true, definition: undefined, reused: true },

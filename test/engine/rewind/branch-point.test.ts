@@ -4,7 +4,7 @@ import { eventsOf } from '../random-world.ts';
 import { answeredRounds, testEngine } from '../support.ts';
 
 describe('branchPoint', () => {
-  it('is where no request is under way and no call is without its outcome', async () => {
+  it('is an event with no request under way and no call without an outcome', async () => {
     const { start, store } = testEngine((request) =>
       answeredRounds(request) === 0
         ? {

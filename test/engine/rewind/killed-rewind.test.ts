@@ -47,7 +47,7 @@ function reopened(world: World): World {
 
 describe('a rewind that was killed', () => {
   it.each(['by the same command', 'by a resume'] as const)(
-    'at any step is ended %s, or has not begun',
+    'at any step is completed %s, or has not begun',
     async (how) => {
       const { world, id, to, before, after, main, putAsItWas } = await workedWorld();
       let kills = 0;

@@ -164,7 +164,7 @@ function talkOf({
 }
 
 describe('a rewind of any tree of tasks', () => {
-  it('puts files and conversation back, and back again', RUNS.test, async () => {
+  it('restores files and conversation, and back again', RUNS.test, async () => {
     const base = tempDirectory();
     let count = 0;
     await fc.assert(

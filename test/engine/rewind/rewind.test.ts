@@ -50,7 +50,7 @@ function worldWith(files: Readonly<Record<string, string>>): World {
   return world;
 }
 
-describe('what a rewind does not do', () => {
+describe('a rewind does not touch', () => {
   it.each<readonly [string, (world: World, id: string) => void, string]>([
     [
       'changed by hand',
@@ -63,7 +63,7 @@ describe('what a rewind does not do', () => {
       'was deleted, by another program or by a command',
     ],
     [
-      'a directory by now',
+      'now a directory',
       (world) => {
         fs.rmSync(world.path('a.txt'));
         fs.mkdirSync(world.path('a.txt'));
@@ -71,7 +71,7 @@ describe('what a rewind does not do', () => {
       'is a directory now',
     ],
     [
-      'a link by now',
+      'now a link',
       (world) => {
         fs.renameSync(world.path('a.txt'), world.path('b.txt'));
         fs.symlinkSync('b.txt', world.path('a.txt'));
@@ -84,7 +84,7 @@ describe('what a rewind does not do', () => {
       (world) => fs.rmSync(join(world.dataDir, 'former'), { recursive: true }),
       'was changed without a copy of its earlier content (by an older version?)',
     ],
-  ])('a file that is %s: nothing is touched', async (_, meddle, because) => {
+  ])('anything if there is a file that is %s', async (_, meddle, because) => {
     const world = worldWith({ 'a.txt': 'one' });
     const { id, to } = await changed(
       world,
@@ -105,7 +105,7 @@ describe('what a rewind does not do', () => {
     await world.store.close();
   });
 
-  it('a file that was too large to be kept', async () => {
+  it('a file that was too large to be backed up', async () => {
     const world = worldWith({ 'a.txt': 'one' });
     fs.writeFileSync(world.path('large'), Buffer.alloc(33 * 1024 * 1024));
     const { id, to } = await changed(world, remove(world, 'large'));
@@ -116,7 +116,7 @@ describe('what a rewind does not do', () => {
     await world.store.close();
   });
 
-  it('a file that usually holds secrets, of which no copy was made', async () => {
+  it('a file that usually holds secrets, of which no backup was made', async () => {
     const world = worldWith({ '.env': 'KEY=new' });
     const path = world.path('.env');
     const now = hashContent('KEY=new');
@@ -130,7 +130,7 @@ describe('what a rewind does not do', () => {
     await world.store.close();
   });
 
-  it('a task that somebody owns, or that has gone on since it was shown', async () => {
+  it('a task that somebody owns, or that was resumed since it was shown', async () => {
     const world = worldWith({ 'a.txt': 'one' });
     const { id, to } = await changed(world, write(world, 'a.txt', 'two'));
     const plan = await planRewind(world.store, id, { to });
@@ -147,7 +147,7 @@ describe('what a rewind does not do', () => {
     expect(world.read('a.txt')).toBe('two');
   });
 
-  it('where a task below it is owned', async () => {
+  it('a task with a descendant that is owned', async () => {
     const world = worldWith({ 'a.txt': 'one' });
     const id = await played(world, {
       main: [calls(changer('child'))],
@@ -163,7 +163,7 @@ describe('what a rewind does not do', () => {
     await world.store.close();
   });
 
-  it('the work of commands, and of calls whose outcome nobody knows, which it names', async () => {
+  it('the effects of commands and of calls with an unknown outcome, which it names', async () => {
     const world = worldWith({ 'a.txt': 'one' });
     const { id, to } = await changed(world, call('Bash', { command: 'echo x > c.txt' }));
     const log = world.store.claim(id);
@@ -182,7 +182,7 @@ describe('what a rewind does not do', () => {
     await world.store.close();
   });
 
-  it('anything where nothing is kept', async () => {
+  it('anything if no backups are kept', async () => {
     const world = { ...worldWith({ 'a.txt': 'one' }), store: openMemoryStore() };
     const { id, to } = await changed(world, write(world, 'a.txt', 'two'));
     expect((await planRewind(world.store, id, { to })).refused).toHaveLength(1);
@@ -190,12 +190,12 @@ describe('what a rewind does not do', () => {
   });
 });
 
-describe('a rewind that was cut short', () => {
+describe('a rewind that was interrupted', () => {
   const NAME = 'made by hand/a';
 
   it.each([
-    ['of a task that came from elsewhere touches nothing', 1_000],
-    ['of a task of here removes what it says', null],
+    ['of an imported task touches nothing', 1_000],
+    ['of a task from here removes the files that it names', null],
   ])('%s', async (_, importedUpTo) => {
     const world = worldWith({ 'a.txt': 'one', [NAME]: 'one' });
     const { id, to } = await changed(world, write(world, 'b.txt', 'two'));
@@ -225,7 +225,7 @@ describe('a rewind that was cut short', () => {
     await world.store.close();
   });
 
-  it('of a task below stands against one of the task above', async () => {
+  it('of a descendant has priority over one of the task above', async () => {
     const world = worldWith({ 'a.txt': 'one' });
     const id = await played(world, {
       main: [calls(changer('child'))],
@@ -255,7 +255,7 @@ describe('a rewind that was cut short', () => {
 });
 
 describe('after a rewind', () => {
-  it('a file is known as it is again, and is changed without another look', async () => {
+  it('a file is known in its restored version, and can be changed without another read', async () => {
     const world = worldWith({ 'a.txt': 'one' });
     const { id, to } = await changed(world, edit(world, 'a.txt', 'one', 'two'));
     await rewound(world.store, id, { to });
@@ -266,7 +266,7 @@ describe('after a rewind', () => {
     await world.store.close();
   });
 
-  it('what was used stays used, and no turn is counted twice', async () => {
+  it('the usage stays counted, and no turn is counted twice', async () => {
     const world = worldWith({ 'a.txt': 'one' });
     const usage = { input: 100, output: 10 };
     const id = await played(world, {
@@ -291,7 +291,7 @@ describe('after a rewind', () => {
     await world.store.close();
   });
 
-  it('an end that was there then is there again', async () => {
+  it('an end that existed at that event exists again', async () => {
     const world = worldWith({ 'a.txt': 'one' });
     const { id } = await changed(world);
     const [to = 0] = numbers(world, id, 'task.ended');
@@ -313,7 +313,7 @@ describe('after a rewind', () => {
     await world.store.close();
   });
 
-  it('a branch goes off from what counts', async () => {
+  it('a branch starts from what still counts', async () => {
     const world = worldWith({ 'a.txt': 'one' });
     const { id, to } = await changed(world, write(world, 'a.txt', 'two'));
     await rewound(world.store, id, { to });
@@ -324,7 +324,7 @@ describe('after a rewind', () => {
     await world.store.close();
   });
 
-  it('another one may lead on to what it has cut off', async () => {
+  it('another rewind may lead forward to what the first one cut off', async () => {
     const world = worldWith({ 'a.txt': 'one' });
     const { id, to } = await changed(
       world,
@@ -348,8 +348,8 @@ function childHas(world: World, type: TaskEvent['type']): boolean {
   return below.some(({ id }) => numbers(world, id, type).length > 0);
 }
 
-describe('a task at work beside the one that is put back', () => {
-  it('loses what it changed since, and is not waited for; the model is told', async () => {
+describe('a task at work next to the one that is rewound', () => {
+  it('loses its changes since then, and is not waited for; its model is informed', async () => {
     const world = worldWith({ 'a.txt': 'one' });
     const id = await played(world, {
       main: [

@@ -22,7 +22,7 @@ import { withoutNonce } from '../../nonce.ts';
 import { bashTool } from '../../../src/tools/bash/bash.ts';
 
 describe('a background shell', () => {
-  it('lets the task go on; its output grows in a private file; its end is told', async () => {
+  it('lets the task continue; its output grows in a private file, and its end is reported', async () => {
     const go = join(tempDirectory(), 'go');
     const command = `echo one; until [ -e ${go} ]; do sleep 0.02; done; echo two; exit 3`;
     const { engine, model, events, start } = shellEngine([
@@ -52,7 +52,7 @@ describe('a background shell', () => {
     expect(leftOf(run.spec.id)).toEqual([]);
   });
 
-  it('that runs when the model ends its answer is told of once, then stopped', async () => {
+  it('that runs when the model ends its answer is reported once, then stopped', async () => {
     const { engine, model, events, start } = shellEngine([
       [inBackground('sleep 300')],
       'It runs.',
@@ -74,7 +74,7 @@ describe('a background shell', () => {
     expect(leftOf(run.spec.id)).toEqual([]);
   });
 
-  it('that could not be started is an error of its call, and there is none', async () => {
+  it('that could not be started is an error of its call, and no shell exists', async () => {
     const broken = {
       ...bashTool,
       run: async (_: unknown, context: Parameters<typeof bashTool.run>[1]) =>
@@ -108,7 +108,7 @@ describe('a background shell', () => {
     expect(leftOf(run.spec.id)).toEqual([]);
   });
 
-  it('ends when it writes more than spill_bytes, and the file holds no more', async () => {
+  it('ends when it writes more than spill_bytes, and the file is no larger', async () => {
     const { model, events, start } = shellEngine([
       [inBackground('yes')],
       (request) => [taskOutput(shellId(request))],
@@ -146,7 +146,7 @@ describe('a background shell', () => {
     expect(leftOf(run.spec.id)).toEqual([]);
   });
 
-  it('of a child ends with the child, and with a parent that stops', async () => {
+  it('of a child ends with the child, and with a parent that is stopped', async () => {
     const { events, start } = scriptedEngine((request) => {
       if (promptOf(request) !== 'part') return [{ name: 'Task', input: { prompt: 'part' } }];
       if (results(request).length === 0) return [inBackground('sleep 300')];
@@ -162,7 +162,7 @@ describe('a background shell', () => {
     expect(leftOf(child)).toEqual([]);
   });
 
-  it('two that end together are told of in one notice', async () => {
+  it('and another that ends at the same time are reported in one notice', async () => {
     const go = join(tempDirectory(), 'go');
     const wait = (code: number) => `until [ -e ${go} ]; do sleep 0.02; done; exit ${code}`;
     const { model, start } = shellEngine([
@@ -185,7 +185,7 @@ describe('a background shell', () => {
     ]);
   });
 
-  it('judged by the rules of a foreground command', async () => {
+  it('is judged by the rules of a foreground command', async () => {
     const there = join(tempDirectory(), 'there');
     const { model, start } = shellEngine([[inBackground(`touch ${there}`)]], { ask: ['Bash'] });
     const run = start('go');
@@ -196,7 +196,7 @@ describe('a background shell', () => {
     expect(existsSync(there)).toBe(false);
   });
 
-  it('in plan mode there is none', async () => {
+  it('does not start in plan mode', async () => {
     const { model, start } = shellEngine([[inBackground('true')]], { mode: 'plan' });
     const run = start('go');
     await run.end.written;
@@ -206,7 +206,7 @@ describe('a background shell', () => {
     ]);
   });
 
-  it('is refused where the Task tools are off', async () => {
+  it('is refused if the Task tools are off', async () => {
     const { model, start } = shellEngine([[inBackground('true')]], {
       settings: { taskTools: false },
     });

@@ -138,7 +138,7 @@ class FakeWork implements ShellWork {
 }
 
 describe('the life of a shell', () => {
-  it('one that breaks ends as lost, and the fault is told', async () => {
+  it('ends as lost if it breaks, and the fault is reported', async () => {
     const owner = new Owner();
     const work = new FakeWork().runs();
     const { id } = await owner.start(work);
@@ -148,7 +148,7 @@ describe('the life of a shell', () => {
     expect(owner.faults).toEqual([new Error('a bug')]);
   });
 
-  it('one that could not be started leaves no event and no file', async () => {
+  it('that could not be started leaves no event and no file', async () => {
     const owner = new Owner();
     const work = new FakeWork();
     const started = owner.start(work);
@@ -158,7 +158,7 @@ describe('the life of a shell', () => {
     await owner.shells.stopAll();
   });
 
-  it('one whose start can not be written is stopped', async () => {
+  it('whose start cannot be written is stopped', async () => {
     const owner = new Owner();
     owner.isDiskFull = true;
     const work = new FakeWork().runs();
@@ -168,7 +168,7 @@ describe('the life of a shell', () => {
     expect(owner.story()).toEqual([]);
   });
 
-  it('an end that can not be written fails the task, at whose end it is written, once', async () => {
+  it('whose end cannot be written fails its task, and the end is written once with that of the task', async () => {
     const owner = new Owner();
     const work = new FakeWork().runs();
     const { id } = await owner.start(work);
@@ -185,7 +185,7 @@ describe('the life of a shell', () => {
     expect(owner.story()).toEqual(['shell.started', 'input.queued', 'shell.ended exited']);
   });
 
-  it('a task that is stopped while a shell starts ends it', async () => {
+  it('ends if its task is stopped while it starts', async () => {
     const owner = new Owner();
     const started = owner.start(new FakeWork());
     owner.controller.abort(stopOrder('user', 'enough'));
@@ -199,7 +199,7 @@ describe('the life of a shell', () => {
   it.each([
     ['when its task is stopped', true, 1],
     ['when it alone is stopped', false, 0],
-  ])('one that had to be killed is a kill of its task %s', async (_, isStopped, forced) => {
+  ])('that had to be killed counts as a kill of its task %s', async (_, isStopped, forced) => {
     const owner = new Owner();
     await owner.start(new FakeWork({ obeys: false }).runs());
     if (isStopped) owner.controller.abort(stopOrder('user', 'enough'));
@@ -208,7 +208,7 @@ describe('the life of a shell', () => {
     expect(owner.forced).toBe(forced);
   });
 
-  it('too much output ends it, and is told', async () => {
+  it('ends after too much output, which is reported', async () => {
     const owner = new Owner();
     const work = new FakeWork().runs();
     const { id } = await owner.start(work);
@@ -220,7 +220,7 @@ describe('the life of a shell', () => {
     );
   });
 
-  it('starts of one message count before they have begun', async () => {
+  it('counts toward the maximum before it runs, so that starts of one message count', async () => {
     const owner = new Owner();
     const works = Array.from({ length: 17 }, () => new FakeWork());
     const starts = Promise.allSettled(works.map((work) => owner.start(work)));
@@ -243,7 +243,7 @@ const STEP = fc.oneof(
 );
 
 describe('whatever happens, in whatever order', () => {
-  it('each shell that was started ends once, and is told of unless somebody knows', async () => {
+  it('each started shell ends once, and is reported unless its owner already knows', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(STEP, { maxLength: 40 }), async (steps) => {
         const owner = new Owner();

@@ -16,7 +16,7 @@ function file(content: string | Buffer): string {
 }
 
 describe('the output of a shell', () => {
-  it.runIf(process.platform === 'linux')('a full disk loses output, not the shell', () => {
+  it.runIf(process.platform === 'linux')('is lost on a full disk, but the shell continues', () => {
     let stops = 0;
     const output = new ShellOutput('/dev/full', 10, () => void (stops += 1));
     for (const text of ['one', 'more than ten']) output.write(Buffer.from(text));
@@ -40,7 +40,7 @@ describe('the output of a shell', () => {
     expect(readOutputPart(path, 0, 100)).toMatchObject({ text: '1234567890', size: 10 });
   });
 
-  it('does not follow a link, and says so before the shell begins', () => {
+  it('does not follow a link, which is reported before the shell begins', () => {
     const path = join(directory, 'link');
     symlinkSync(file(''), path);
     expect(() => new ShellOutput(path, 10, () => {})).toThrow(
@@ -73,20 +73,32 @@ describe('a piece of output', () => {
       10,
       { text: 'one\ntwo', start: 0, end: 8, size: 14 },
     ],
-    ['from there on', 'one\ntwo\nthree\n', 8, 10, { text: 'three', start: 8, end: 14, size: 14 }],
+    [
+      'from that line on',
+      'one\ntwo\nthree\n',
+      8,
+      10,
+      { text: 'three', start: 8, end: 14, size: 14 },
+    ],
     ['nothing beyond the end', 'one\n', 9, 10, { text: '', start: 9, end: 9, size: 4 }],
     ['nothing of an empty file', '', null, 10, { text: '', start: 0, end: 0, size: 0 }],
     ['nothing beyond an empty file', '', 7, 10, { text: '', start: 7, end: 7, size: 0 }],
-    ['no half of a character', 'ééééé', 0, 5, { text: 'éé', start: 0, end: 4, size: 10 }],
     [
-      'no half of a character in front',
+      'no half of a character at the end',
+      'ééééé',
+      0,
+      5,
+      { text: 'éé', start: 0, end: 4, size: 10 },
+    ],
+    [
+      'no half of a character at the start',
       'ééééé',
       null,
       5,
       { text: 'éé', start: 6, end: 10, size: 10 },
     ],
     [
-      'nothing that a terminal would do',
+      'no control characters for a terminal',
       'a\u001b[31mb\u0007\n',
       0,
       50,
@@ -96,20 +108,20 @@ describe('a piece of output', () => {
     expect(readOutputPart(file(content), offset, most)).toEqual({ ok: true, ...piece });
   });
 
-  it('of a file that is gone says so', () => {
+  it('of a missing file says so', () => {
     expect(readOutputPart(join(directory, 'gone'), 0, 10)).toEqual({
       ok: false,
       problem: expect.stringContaining('ENOENT'),
     });
   });
 
-  it('of one that was cut says so', () => {
+  it('of a file that was cut says so', () => {
     const path = file('one\ntwo\n');
     truncateSync(path, 3);
     expect(readOutputPart(path, 4, 10)).toMatchObject({ text: '', size: 3 });
   });
 
-  it('reads any text whole, piece by piece, and stays within the cap', () => {
+  it('reads any text completely, piece by piece, and stays within the limit', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'grapheme', maxLength: 30 })),
@@ -133,7 +145,7 @@ describe('a piece of output', () => {
     );
   });
 
-  it('bytes that are no text stay within the cap, too', () => {
+  it('stays within the limit for bytes that are not text', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 300 }),

@@ -28,7 +28,7 @@ describe('TaskOutput of a shell', () => {
     ['does not block', { block: false }],
     ['may not wait', { timeout: 0 }],
     ['waits in vain', { timeout: 30 }],
-  ])('that runs, and one that %s: its state and the options', async (_, input) => {
+  ])('of a running shell that %s gives its state and the options', async (_, input) => {
     const { model, start } = shellEngine([
       [inBackground('echo one; sleep 300')],
       async (request) => {
@@ -64,7 +64,7 @@ describe('TaskOutput of a shell', () => {
     ['sleep 0.1; exit 9', 'ended with exit code 9', 'Output: none'],
     ['sleep 0.1; kill -SEGV $$', 'ended by a signal', 'Output: none'],
   ])(
-    '%s: waits for the end, and its notice is not needed any more',
+    'of %s waits for the end, whose notice is not needed any more',
     async (command, status, output) => {
       const { model, start } = shellEngine([
         [inBackground(command)],
@@ -119,7 +119,7 @@ describe('TaskOutput of a shell', () => {
     expect(spans.map(({ from }) => from)).toEqual([0, ...spans.slice(0, -1).map(({ to }) => to)]);
   });
 
-  it('shows the end of a long one, and says what is valid beyond it', async () => {
+  it('shows the end of a long output, and says which offsets are valid', async () => {
     const { model, start } = shellEngine([
       [inBackground('seq 1 20000')],
       (request) => [taskOutput(shellId(request))],
@@ -140,7 +140,7 @@ describe('TaskOutput of a shell', () => {
     );
   });
 
-  it('of a child tells the parent, and the child is told all the same', async () => {
+  it('of a child’s shell informs the parent, and the child is still notified', async () => {
     let id = '';
     const { model, start } = scriptedEngine((request) => {
       const told = results(request);
@@ -184,7 +184,7 @@ const STOPS = [
 
 describe('TaskStop of a shell', () => {
   it.each(STOPS.filter(([, command]) => HAS_SETSID || !command.includes('setsid')))(
-    'that %s ends it; its output is kept',
+    'that %s ends it, and its output is kept',
     async (_, command, how, status) => {
       const { engine, model, events, start } = shellEngine([
         [inBackground(command)],
@@ -213,7 +213,7 @@ describe('TaskStop of a shell', () => {
     },
   );
 
-  it('by a task above is told to the one that started it', async () => {
+  it('by a task above is reported to the task that started it', async () => {
     let id = '';
     const { model, start, events } = scriptedEngine((request) => {
       const told = results(request);

@@ -6,21 +6,21 @@ const fence = (text: string, language = 'json') => `\`\`\`${language}\n${text}\n
 
 describe('the JSON of an answer', () => {
   it.each([
-    ['the whole answer', '{"a":1}', { a: 1 }],
+    ['the full answer', '{"a":1}', { a: 1 }],
     ['with space around it', '\n\t [1, 2] \r\n', [1, 2]],
-    ['behind a byte order mark', '\ufeff"x"', 'x'],
+    ['after a byte order mark', '\ufeff"x"', 'x'],
     ['null', 'null', null],
-    ['the one block of JSON', `Here it is:\n${fence('{"a":1}')}\nThat is all.`, { a: 1 }],
-    ['the one block that says JSON', `${fence('const a = 1;', 'ts')}\n${fence('[1]')}`, [1]],
+    ['the only block of JSON', `Here it is:\n${fence('{"a":1}')}\nThat is all.`, { a: 1 }],
+    ['the only block marked as JSON', `${fence('const a = 1;', 'ts')}\n${fence('[1]')}`, [1]],
     ['in capitals, after a blank, with CRLF', '``` JSON\r\n{"a":\r\n1}\r\n```\r\n', { a: 1 }],
-    ['the one block that says nothing', `So:\n${fence('[1]', '')}`, [1]],
+    ['the only block without a mark', `So:\n${fence('[1]', '')}`, [1]],
     [
       'a block with fences in its texts',
       fence('{"md":"```json\\n[2]\\n```"}'),
       { md: '```json\n[2]\n```' },
     ],
     [
-      'names that objects have anyway',
+      'names that every object has',
       '{"__proto__":1,"constructor":2}',
       JSON.parse('{"__proto__":1,"constructor":2}'),
     ],
@@ -34,7 +34,7 @@ describe('the JSON of an answer', () => {
     ['prose', 'Nothing found.', /^it is not JSON: Unexpected token 'N'/],
     ['an empty answer', '', /^it is not JSON: Unexpected end of JSON input$/],
     ['JSON with words before it', 'The result: {"a":1}', /^it is not JSON: /],
-    ['JSON with words behind it', '{"a":1} is it', /^it is not JSON: /],
+    ['JSON with words after it', '{"a":1} is it', /^it is not JSON: /],
     ['two values', '{"a":1}\n{"a":2}', /^it is not JSON: /],
     ['a comma too many', '{"a":1,}', /^it is not JSON: /],
     [
@@ -44,8 +44,8 @@ describe('the JSON of an answer', () => {
     ],
     ['a block of something else', fence('{"a":1}', 'js'), /^it is not JSON: /],
     ['a block that is cut off', '```json\n{"a":1}', /^it is not JSON: /],
-    ['a block that is no JSON', fence('{a:1}'), /^it is not JSON: Expected property name/],
-    ['a number beyond all numbers', '{"a":[1e999]}', /^it holds a number that is too large$/],
+    ['a block that is not JSON', fence('{a:1}'), /^it is not JSON: Expected property name/],
+    ['a number out of range', '{"a":[1e999]}', /^it holds a number that is too large$/],
     [
       '201 levels',
       `${'['.repeat(201)}${']'.repeat(201)}`,
@@ -57,7 +57,7 @@ describe('the JSON of an answer', () => {
     expect(parseAnswerJson(answer)).toEqual({ ok: false, why: expect.stringMatching(why) });
   });
 
-  it('is what was written, whatever that is', () => {
+  it('is the value that was written, for any value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.boolean(), (value, isFenced) => {
         const json = JSON.stringify(value, null, isFenced ? 2 : 0);

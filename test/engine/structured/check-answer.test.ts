@@ -30,10 +30,10 @@ const LIST = {
 
 describe('an answer', () => {
   it.each<[string, JsonObject, unknown]>([
-    ['of the form', PERSON, { name: 'Ada', age: 36 }],
+    ['that matches the schema', PERSON, { name: 'Ada', age: 36 }],
     ['of a schema that refers to itself', LIST, { next: { next: {} } }],
-    ['of a format that nobody knows', { format: 'constructor' }, 'x'],
-    ['of a map that is empty', {}, null],
+    ['with an unknown format', { format: 'constructor' }, 'x'],
+    ['that is an empty map', {}, null],
   ])('%s is valid', async (_, schema, value) => {
     const check = await checkOf(schema);
     expect(check(JSON.stringify(value))).toEqual({ kind: 'valid', value });
@@ -41,7 +41,7 @@ describe('an answer', () => {
 
   it.each<[string, JsonObject, unknown, readonly string[]]>([
     [
-      'several things',
+      'several problems',
       PERSON,
       { name: 'ada', age: -1.5, x: 1 },
       [
@@ -51,15 +51,15 @@ describe('an answer', () => {
         '#: Property "x" does not match additional properties schema.',
       ],
     ],
-    ['what lacks', PERSON, {}, ['#: Instance does not have required property "name".']],
+    ['a missing property', PERSON, {}, ['#: Instance does not have required property "name".']],
     [
-      'what is deep within',
+      'a problem deep inside',
       LIST,
       { next: { next: 5 } },
       ['#/next/next: Instance type "number" is invalid. Expected "object".'],
     ],
     [
-      'what every object has',
+      'a property that every object has',
       { required: ['toString', '__proto__'] },
       {},
       [
@@ -67,19 +67,19 @@ describe('an answer', () => {
         '#: Instance does not have required property "__proto__".',
       ],
     ],
-    ['what nothing is', { not: {} }, 1, ['#: Instance matched "not" schema.']],
+    ['a schema that nothing matches', { not: {} }, 1, ['#: Instance matched "not" schema.']],
     [
-      'that a format is not kept',
+      'an unchecked format',
       { format: 'date' },
       '2026-02-30',
       ['#: String does not match format "date".'],
     ],
-  ])('is told of %s', async (_, schema, value, findings) => {
+  ])('gets a report about %s', async (_, schema, value, findings) => {
     const check = await checkOf(schema);
     expect(check(JSON.stringify(value))).toEqual({ kind: 'invalid', findings });
   });
 
-  it('that is wrong in very many places is told of ten', async () => {
+  it('that is wrong in very many places gets a report about ten', async () => {
     const check = await checkOf({ items: { type: 'string' } });
     const verdict = check(JSON.stringify(Array.from({ length: 100_000 }, () => 1)));
     if (verdict.kind !== 'invalid') throw new Error(verdict.kind);
@@ -87,7 +87,7 @@ describe('an answer', () => {
     expect(verdict.findings.length).toBeLessThanOrEqual(11);
   });
 
-  it('that a pattern goes back and forth on is left unchecked', async () => {
+  it('that makes a pattern backtrack without end is left unchecked', async () => {
     const check = await checkOf({ pattern: '^(a+)+$' });
     expect(check(JSON.stringify(`${'a'.repeat(50)}!`))).toEqual({
       kind: 'unchecked',
@@ -100,54 +100,50 @@ describe('an answer', () => {
 
 describe('a schema', () => {
   it.each<[string, JsonObject, string]>([
+    ['with an invalid type', { type: 'objct' }, '#/type: Instance does not match any subschemas.'],
     [
-      'with a type that is none',
-      { type: 'objct' },
-      '#/type: Instance does not match any subschemas.',
-    ],
-    [
-      'with a keyword of another form',
+      'with a keyword of the wrong form',
       { required: true },
       '#/required: Instance type "boolean" is invalid. Expected "array".',
     ],
     [
-      'with a part that is none',
+      'with an invalid part',
       { properties: { a: { items: 5 } } },
       '#/properties/a/items: Instance type "number" is invalid.',
     ],
     [
-      'with a pattern that is none',
+      'with an invalid pattern',
       { properties: { a: { pattern: '((' } } },
       '#/properties/a: Invalid regular expression: /((/u',
     ],
     [
-      'with a name pattern that is none',
+      'with an invalid name pattern',
       { patternProperties: { '(': {} } },
       '#: Invalid regular expression: /(/u',
     ],
     [
-      'that leads nowhere',
+      'with a reference that leads nowhere',
       { $ref: '#/nope' },
       '#: $ref "#/nope" leads to nothing within the schema, and nothing is fetched',
     ],
     [
-      'that leads out',
+      'with a reference that leads out',
       { $ref: 'http://127.0.0.1:9/x' },
       '#: $ref "http://127.0.0.1:9/x" leads to nothing within the schema',
     ],
     [
-      'that leads to a file',
+      'with a reference to a file',
       { $ref: 'file:///etc/passwd' },
       '#: $ref "file:///etc/passwd" leads to nothing',
     ],
-    ['that is itself', { $ref: '#' }, 'refers to itself without end ($ref "#")'],
+    ['that is a reference to itself', { $ref: '#' }, 'refers to itself without end ($ref "#")'],
     [
-      'that comes back to itself',
+      'with a reference that returns to itself',
       { $defs: { a: { anyOf: [{ $ref: '#/$defs/b' }] }, b: { not: { $ref: '#/$defs/a' } } } },
       'refers to itself without end',
     ],
     [
-      'with references of later times',
+      'with references of a later draft',
       { $dynamicRef: '#x' },
       '#: $dynamicRef is not supported; use $ref',
     ],
@@ -157,12 +153,12 @@ describe('a schema', () => {
       '#/$schema: must be one of draft-06, draft-07, 2019-09 and 2020-12',
     ],
     [
-      'of two parts of one name',
+      'with two parts of the same name',
       { $defs: { a: { $id: 'x' }, b: { $id: 'x' } } },
       "its $id, $anchor and $ref can't be read: Duplicate schema URI",
     ],
     [
-      'with an id that is none',
+      'with an invalid id',
       { $id: 'http://[' },
       "its $id, $anchor and $ref can't be read: Invalid URL",
     ],
@@ -177,7 +173,7 @@ describe('a schema', () => {
       'is nested more than 64 levels deep',
     ],
     [
-      'with what the validator notes',
+      'with the marks that the validator adds',
       { $ref: '#/$defs/a', __absolute_ref__: 'x', $defs: { a: {} } },
       '#: $ref "#/$defs/a" leads to nothing',
     ],
@@ -185,7 +181,7 @@ describe('a schema', () => {
     expect(await findSchemaProblem(schema)).toContain(problem);
   });
 
-  it('stays as it was given', async () => {
+  it('stays unchanged', async () => {
     const schema = { $defs: { a: { type: 'string', format: 'odd' } }, $ref: '#/$defs/a' };
     const frozen = JSON.stringify(schema);
     const check = await checkOf(schema);
@@ -271,7 +267,7 @@ const { schema } = fc.letrec((tie) => ({
   ),
 }));
 
-it('is valid just where a plain reading of the keywords says so', async () => {
+it('an answer is valid exactly when a plain reading of the keywords says so', async () => {
   await fc.assert(
     fc.asyncProperty(
       schema,

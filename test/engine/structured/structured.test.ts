@@ -37,7 +37,7 @@ const told = (answer: number, ...findings: readonly string[]) =>
   `<notice>Your answer is not valid against the JSON Schema that this task has (answer ${answer} of at most 3):\n${findings.map((each) => `- ${each}`).join('\n')}\nGive the whole answer again: one JSON value that is valid, and no other text.</notice>`;
 
 describe('a Task call with an output schema', () => {
-  it('gives what is valid as JSON to programs, and as it stands to the model', async () => {
+  it('gives a valid answer as JSON to programs, and unchanged to the model', async () => {
     const test = testEngine(
       play({ main: [part()], part: [{ text: 'Counted.\n```json\n{"count": 3}\n```' }] }),
     );
@@ -58,7 +58,7 @@ describe('a Task call with an output schema', () => {
     ]);
   });
 
-  it('tells the form in the last system line, and what is wrong in the next request', async () => {
+  it('gives the schema in the last system line, and the problems in the next request', async () => {
     const test = testEngine(
       play({ main: [part()], part: [{ text: '{"count": "3"}' }, { text: '{"count": 3}' }] }),
     );
@@ -98,7 +98,7 @@ describe('a Task call with an output schema', () => {
     expect(toldTo(test, 'main').at(-1)).toContain(`failed: PROVIDER_ERROR: ${message}.`);
   });
 
-  it('escapes what an answer puts into the words about it', async () => {
+  it('escapes the parts of an answer that it quotes', async () => {
     const test = testEngine(
       play({
         main: [part()],
@@ -111,7 +111,7 @@ describe('a Task call with an output schema', () => {
     );
   });
 
-  it('in the background is checked alike', async () => {
+  it('is checked in the background as well', async () => {
     const test = testEngine(
       play({
         main: [part({ run_in_background: true }), { text: 'waiting' }],
@@ -123,15 +123,11 @@ describe('a Task call with an output schema', () => {
   });
 
   it.each([
-    ['no object', [], 'output_schema: must be a JSON Schema (an object), not a list'],
-    [
-      'a text that is none',
-      'a list',
-      'output_schema: must be a JSON Schema (an object), not a string',
-    ],
-    ['no schema', { type: 'objct' }, "output_schema: the schema can't be used: #/type: "],
-    ['a reference to somewhere else', { $ref: 'http://127.0.0.1:9/' }, 'nothing is fetched'],
-  ])('that is %s makes no task and no request', async (_, schema, why) => {
+    ['not an object', [], 'output_schema: must be a JSON Schema (an object), not a list'],
+    ['an invalid text', 'a list', 'output_schema: must be a JSON Schema (an object), not a string'],
+    ['not a schema', { type: 'objct' }, "output_schema: the schema can't be used: #/type: "],
+    ['a reference to an outside schema', { $ref: 'http://127.0.0.1:9/' }, 'nothing is fetched'],
+  ])('that is %s creates no task and no request', async (_, schema, why) => {
     const test = testEngine(play({ main: [part({ output_schema: schema })] }));
     await test.start('main').end.written;
     expect(toldTo(test, 'main').at(-1)).toContain(why);
@@ -140,7 +136,7 @@ describe('a Task call with an output schema', () => {
     ]);
   });
 
-  it('is taken as text, too', async () => {
+  it('may also be given as text', async () => {
     const test = testEngine(
       play({
         main: [part({ output_schema: JSON.stringify(FORM) })],
@@ -151,7 +147,7 @@ describe('a Task call with an output schema', () => {
     expect(dataOf(childOf(test)).structured).toEqual({ count: 1 });
   });
 
-  it('is no matter of those below', async () => {
+  it('does not apply to descendants', async () => {
     const test = testEngine(
       play({
         main: [part()],
@@ -166,7 +162,7 @@ describe('a Task call with an output schema', () => {
     expect(toldTo(test, 'part').at(-1)).toMatch(/^Just words\./);
   });
 
-  it('is kept on resume: three answers again, and no other schema', async () => {
+  it('is kept by a resume, with three answers again and no other schema', async () => {
     const test = testEngine(
       play({
         main: [
@@ -205,7 +201,7 @@ describe('a task that a limit ends', () => {
     });
   const setup = { agents: [{ ...WORKER, tools: { mode: 'allow', names: ['TaskList'] } } as const] };
 
-  it('is checked, too', async () => {
+  it('is checked as well', async () => {
     const test = testEngine(limited('{"count":1}'), setup);
     await test.start('main').end.written;
     expect(dataOf(childOf(test))).toMatchObject({
@@ -215,7 +211,7 @@ describe('a task that a limit ends', () => {
     });
   });
 
-  it('mends its answer in its last turn', async () => {
+  it('can correct its answer in its last turn', async () => {
     const test = testEngine(
       play({ main: [part({ max_turns: 1 })], part: [{ text: 'One.' }, { text: '{"count":1}' }] }),
     );
@@ -228,7 +224,7 @@ describe('a task that a limit ends', () => {
     ]);
   });
 
-  it('and whose answer is not valid says so', async () => {
+  it('says so if its answer is not valid', async () => {
     const test = testEngine(limited('One.'), setup);
     await test.start('main').end.written;
     const data = dataOf(childOf(test));
@@ -243,7 +239,7 @@ describe('a task that a limit ends', () => {
 describe('the schema of a definition', () => {
   const counter: AgentDefinition = { ...WORKER, name: 'counter', outputSchema: FORM };
 
-  it('holds for its tasks, and the one of a call goes before it', async () => {
+  it('applies to its tasks, and the schema of a call has priority', async () => {
     const other = { type: 'array' };
     const test = testEngine(
       play({
@@ -272,7 +268,7 @@ describe('the schema of a definition', () => {
     ]);
   });
 
-  it('holds for a conversation with it', async () => {
+  it('applies to a conversation with that agent', async () => {
     const test = testEngine(play({ main: [{ text: 'Two.' }, { text: '{"count":2}' }] }), {
       agent: counter,
     });
@@ -282,7 +278,7 @@ describe('the schema of a definition', () => {
     expect(requestsOf(test, 'main')[0]?.prefix.system.at(-1)).toMatch(/^# Form of the answer\n/);
   });
 
-  it('that is none costs no request', async () => {
+  it('that is invalid costs no request', async () => {
     const broken = { ...counter, outputSchema: { required: true } };
     const test = testEngine(
       play({ main: [calls(call('Task', { prompt: 'part', subagent_type: 'counter' }))] }),
@@ -300,7 +296,7 @@ describe('the schema of a definition', () => {
   });
 });
 
-it('a schema that no answer can be checked by ends its task at once', async () => {
+it('a schema that cannot check any answer ends its task at once', async () => {
   const test = testEngine(
     play({
       main: [part({ output_schema: { pattern: '^(a+)+$' } })],

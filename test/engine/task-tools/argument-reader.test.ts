@@ -32,11 +32,11 @@ test('every tool is in the table', () => {
 describe.each(TOOLS.map((tool) => [tool.name, tool] as const))('%s', (name, tool) => {
   const shortest = SHORTEST[name] ?? {};
 
-  test('takes its shortest call', () => {
+  test('accepts its shortest call', () => {
     expect(tool.parse(shortest)).toMatchObject({ ok: true });
   });
 
-  test('refuses an argument that it does not know, whatever its value', () => {
+  test('refuses an unknown argument, whatever its value', () => {
     for (const value of ['red', '', null, [], 1]) {
       const parsed = tool.parse({ ...shortest, colour: value });
       expect(parsed.ok ? [] : parsed.issues).toEqual([
@@ -45,7 +45,7 @@ describe.each(TOOLS.map((tool) => [tool.name, tool] as const))('%s', (name, tool
     }
   });
 
-  test('takes an empty text for an optional field as none', () => {
+  test('treats an empty text in an optional field as absent', () => {
     const { properties }: { properties?: unknown } = tool.inputSchema;
     const optional = Object.keys(properties ?? {}).filter(
       // Who works, and on which task, is never taken from nothing.

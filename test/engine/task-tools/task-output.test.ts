@@ -82,8 +82,8 @@ describe('the table of TaskOutput', () => {
     ['at once', { block: false }],
     ['at once with a timeout of 0', { timeout: 0 }],
     ['after the timeout', { timeout: 20 }],
-    ['after a timeout that came as a string', { timeout: '20' }],
-  ])('running: its state and what can be done, %s', async (_, input) => {
+    ['after a timeout that was given as a string', { timeout: '20' }],
+  ])('running: its state and the options, %s', async (_, input) => {
     const { result, id } = await read(input, RUNNING);
     expect(result).toMatchObject({ isError: false });
     expect(result?.text.replaceAll(/\d+ s(?= so far|\))/g, 'N s').split('\n')).toEqual([
@@ -140,7 +140,7 @@ describe('the table of TaskOutput', () => {
     );
   });
 
-  it.each([{ block: true }, { block: false }])('partial: what it has, %j', async (input) => {
+  it.each([{ block: true }, { block: false }])('partial: its result so far, %j', async (input) => {
     const { result } = await read(input, PARTIAL);
     expect(result?.isError).toBe(false);
     expect(result?.text).toContain('Status: partial');
@@ -185,7 +185,7 @@ describe('offset', () => {
     when: hasEnded,
   };
 
-  it('reads a long answer to its end, nothing twice and nothing left out', async () => {
+  it('reads a long answer to its end without repetitions or gaps', async () => {
     let pages = '';
     let id = '';
     const test: TestEngine = testEngine((request) => {
@@ -252,7 +252,7 @@ it.each([
 describe('a result', () => {
   const NOTICE = /Ended in the background/;
 
-  it('read by TaskOutput before its notice went out is not told again', async () => {
+  it('that was read by TaskOutput before its notice was sent is not reported again', async () => {
     const { test } = await read({}, COMPLETED);
     const told = toldTo(test, 'main');
     expect(told.filter((text) => NOTICE.test(text))).toEqual([]);
@@ -260,7 +260,7 @@ describe('a result', () => {
     expect(told.filter((text) => text.includes('the answer')).length).toBe(2);
   });
 
-  it('read while its end is being written is not told again', async () => {
+  it('that was read while its end was being written is not reported again', async () => {
     let held: (() => void) | undefined;
     let childId = '';
     const test: TestEngine = testEngine(
@@ -296,7 +296,7 @@ describe('a result', () => {
     expect(toldTo(test, 'main').filter((text) => text.includes('the answer')).length).toBe(1);
   });
 
-  it('that was told already stays told, and can be read once more', async () => {
+  it('that was reported stays reported, and can be read once more', async () => {
     const test = testEngine(
       play({
         main: [
@@ -319,7 +319,7 @@ describe('a result', () => {
   });
 });
 
-it('whose log is gone is an error, and breaks nobody', async () => {
+it('whose log is gone is an error that affects nobody else', async () => {
   const prepareStore = (store: TaskStore) => {
     store.scan = (id) => {
       throw new MusterError('NOT_FOUND', `task ${id} is not known`);

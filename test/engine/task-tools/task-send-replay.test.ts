@@ -4,7 +4,7 @@ import { answeredRounds, promptOf, statesOf, testEngine } from '../support.ts';
 /** As after a crash: the call has no outcome yet, and what it did is there. */
 const SAME_CALL = 'send_1';
 
-it('TaskSend run again when its task has ended meanwhile says nothing twice', async () => {
+it('TaskSend that runs again after its task has ended repeats nothing', async () => {
   let child = '';
   const test = testEngine((request) => {
     const rounds = answeredRounds(request);

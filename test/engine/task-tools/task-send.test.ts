@@ -62,7 +62,7 @@ const WOKEN =
   /^Task \w+ had ended and goes on with it in the background; you are told when it ends\.$/;
 const hasEnded = (test: TestEngine, id: string) => test.engine.task(id) === undefined;
 
-describe('a message stands in the very next request, once, when the task', () => {
+describe('a message is in the very next request, once, when the task', () => {
   it('runs a tool', async () => {
     const { test, answer } = await sendTo({
       part: [calls(call('Bash', { ms: 40 })), calls(call('Bash', {}))],
@@ -121,7 +121,7 @@ describe('a message stands in the very next request, once, when the task', () =>
   });
 });
 
-describe('an ended task goes on with a message, and its new result is told', () => {
+describe('an ended task continues with a message, and its new result is reported', () => {
   it('after its end', async () => {
     const { test, answer, id } = await sendTo({
       part: [{ text: 'one' }, { text: 'two' }],
@@ -267,7 +267,7 @@ it('two messages keep their order', async () => {
   expect(textsOf(requestsOf(test, 'part').at(-1)).slice(-2)).toEqual(['first', 'second']);
 });
 
-describe('a message that can’t be sent is an error', () => {
+describe('a message that cannot be sent is an error', () => {
   const cases: readonly (readonly [string, (of: Ids) => Record<string, string>, RegExp])[] = [
     [
       'to itself',

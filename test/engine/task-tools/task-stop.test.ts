@@ -15,7 +15,7 @@ function endOf(test: TestEngine, id: string) {
 }
 
 describe('TaskStop', () => {
-  it('ends a running task, keeps what it had, says who did it, and is told once', async () => {
+  it('ends a running task, keeps its results so far, says who stopped it, and is reported once', async () => {
     let main = '';
     let child = '';
     let text = '';
@@ -58,7 +58,7 @@ describe('TaskStop', () => {
     expect(test.model.requests.length).toBe(4);
   });
 
-  it('takes a task that waits for a slot out of the queue', async () => {
+  it('removes a task that waits for a slot from the queue', async () => {
     let child = '';
     let text = '';
     // A command beside each call: without one the main agent would give up the only slot.
@@ -85,7 +85,7 @@ describe('TaskStop', () => {
     expect(eventsOfType(test, 'turn.started', child)).toEqual([]);
   });
 
-  it('says of one that has ended that it had, with its result, which is not told again', async () => {
+  it('reports a task that has ended with its result, which is not reported again', async () => {
     const test: TestEngine = testEngine(
       play({
         main: [
@@ -103,7 +103,7 @@ describe('TaskStop', () => {
     expect(told).toEqual([expect.stringMatching(/^Task \w+ had ended before\.\n\nthe answer/)]);
   });
 
-  it('stops all that is below', async () => {
+  it('stops all descendants', async () => {
     const test: TestEngine = testEngine(
       play({
         main: [
@@ -136,7 +136,7 @@ describe('TaskStop', () => {
     expect(states.map(({ end }) => end?.by)).toContain('parent');
   });
 
-  it('stops a foreground task of its parent that it was handed; the parent hears who did it', async () => {
+  it('stops a visible foreground task of its parent, and the parent learns who did it', async () => {
     let part = '';
     let results: Turn['results'] = [];
     const test: TestEngine = testEngine(
@@ -175,7 +175,7 @@ describe('TaskStop', () => {
     expect(run.state.status).toBe('completed');
   });
 
-  it('two that stop each other at the same time both end', async () => {
+  it('of two tasks on each other at the same time ends both', async () => {
     const ids: string[] = [];
     let ready = 0;
     const both = Promise.withResolvers<void>();

@@ -48,7 +48,7 @@ function children(test: TestEngine): readonly string[] {
   return eventsOfType(test, 'child.created').map(({ child }) => child);
 }
 
-it('what every request holds of them stays small, in the order of a request', async () => {
+it('the Task tools take little of each request, in the order of a request', async () => {
   const test = testEngine(play({}));
   await test.start('main').end.written;
   const tools = (test.model.requests[0]?.prefix.tools ?? []).filter(({ name }) => name !== 'Bash');
@@ -76,7 +76,7 @@ describe('TaskList', () => {
     expect(await answerTo('TaskList', { explanation: 'to see' })).toMatchObject({ isError: false });
   });
 
-  it('shows what has not ended first, each below the task that it belongs to', async () => {
+  it('shows running tasks first, each below its parent', async () => {
     const { text, test } = await answerTo(
       'TaskList',
       {},
@@ -209,7 +209,7 @@ describe('TaskReplay', () => {
     expect(lines.at(-1)).toBe(`[Events 0 to ${events.length - 1}: all of the log so far]`);
   });
 
-  it('pages, and says how to read on', async () => {
+  it('returns pages, and says how to read on', async () => {
     const page = (from: number, limit: number) =>
       answerTo('TaskReplay', (at) => ({ task_id: children(at)[0] ?? '', from, limit }), scene);
     const { text, test } = await page(2, 3);
@@ -224,7 +224,7 @@ describe('TaskReplay', () => {
     );
   });
 
-  it('stays within tool_result_bytes, and comes to the end all the same', async () => {
+  it('stays within tool_result_bytes, and still reaches the end', async () => {
     const caps = { resultBytes: 600, readBytes: 600, spillBytes: 600, toolMs: 10_000 };
     const seen: string[] = [];
     let from: number | null = 0;
@@ -261,7 +261,7 @@ describe('TaskReplay', () => {
     });
   });
 
-  it('numbers out of range are replaced by the nearest ones, and the result says so', async () => {
+  it('replaces numbers out of range by the nearest valid ones, and says so', async () => {
     const { text } = await answerTo(
       'TaskReplay',
       (at) => ({ task_id: children(at)[0] ?? '', from: -1, limit: 201 }),
@@ -272,7 +272,7 @@ describe('TaskReplay', () => {
     );
   });
 
-  it('a line is bounded, whatever an event holds', () => {
+  it('limits each line, whatever an event contains', () => {
     const inputs = Array.from({ length: 10_000 }, (_, n) => `input${n}`);
     const stamp = { v: 2, seq: 7, ts: 61_000, task: 'aaaaaaaaaaaa', epoch: 1 };
     const line = formatEventLine(
@@ -287,7 +287,7 @@ describe('TaskReplay', () => {
 });
 
 describe('Notify', () => {
-  it('writes the event, and answers in a word', async () => {
+  it('writes the event, and answers with one word', async () => {
     const { text, isError, test, run } = await answerTo('Notify', {
       message: 'half way',
       level: 'warning',
@@ -298,7 +298,7 @@ describe('Notify', () => {
     ]);
   });
 
-  it('is of level info where none is named', async () => {
+  it('has level info by default', async () => {
     const { test } = await answerTo('Notify', { message: 'm'.repeat(2_000) });
     expect(eventsOfType(test, 'notified').map(({ level }) => level)).toEqual(['info']);
   });

@@ -10,11 +10,11 @@ function changeRights(run: TaskRun, change: Partial<Rights>): void {
   run.journal.record({ type: 'terms.changed', rights: { ...rights, ...change }, limits, model });
 }
 
-describe('the rights of the main agent are cut while tasks below it work', () => {
+describe('the rights of the main agent are reduced while tasks below it work', () => {
   it.each([
-    ['its mode', { mode: 'plan' }],
-    ['a tool', { disallowedTools: ['Bash'] }],
-  ] as const)('%s: the next call of a grandchild is refused', async (_name, change) => {
+    ['a narrower mode', { mode: 'plan' }],
+    ['a denied tool', { disallowedTools: ['Bash'] }],
+  ] as const)('by %s: the next call of a grandchild is refused', async (_name, change) => {
     let isCut = false;
     const waitForCut = async () => {
       await until(() => isCut);

@@ -169,7 +169,7 @@ describe.each(PAIRS)('two tasks that read and then write: $ada and $bob', (write
     },
   );
 
-  test('at once', async () => {
+  test('at the same time', async () => {
     const at = place();
     const { refusals } = await run([['ada'], ['bob'], ['ada', 'bob']], writers, at);
     expect(fs.readFileSync(at.path, 'utf8')).toBe(BOTH);
@@ -233,14 +233,14 @@ const CHANGED_BY_BOB =
 const TAKEN_BY_BOB =
   'shared.txt was deleted or moved away by task BOB (editor) since you read it. Leave it so, or use Write to make it again.';
 
-describe('a task that writes what it has read', () => {
-  test('and another one deleted is told so, and may make it anew', async () => {
+describe('a task that writes a file that it has read', () => {
+  test('that another task deleted is informed, and may create it again', async () => {
     const { told, at } = await toldAfter(remove, whole('anew\n'));
     expect(told).toEqual([TAKEN_BY_BOB, 'Created shared.txt: 1 line.']);
     expect(fs.readFileSync(at.path, 'utf8')).toBe('anew\n');
   });
 
-  test('and another one moved away is told so', async () => {
+  test('that another task moved is informed', async () => {
     const move = (at: Place) => [
       call('MoveFile', { source: at.path, destination: join(at.root, 'moved.txt') }),
     ];
@@ -249,12 +249,12 @@ describe('a task that writes what it has read', () => {
     expect(fs.readdirSync(at.root)).toEqual(['moved.txt']);
   });
 
-  test('and another one deleted and made anew is told so', async () => {
+  test('that another task deleted and created again is informed', async () => {
     const { told } = await toldAfter((at) => [...remove(at), whole('other\n')(at)], adasEdit);
     expect(told).toEqual([CHANGED_BY_BOB, CHANGED_BY_BOB]);
   });
 
-  test('under another name is told who changed it', async () => {
+  test('under another name is informed who changed it', async () => {
     const { told } = await toldAfter((at) => {
       const name = join(at.root, 'link.txt');
       fs.symlinkSync(at.path, name);
@@ -263,7 +263,7 @@ describe('a task that writes what it has read', () => {
     expect(told).toEqual([CHANGED_BY_BOB, CHANGED_BY_BOB]);
   });
 
-  test('and a command changed is told so: a command does not say what it writes', async () => {
+  test('that a command changed is informed, although a command does not say what it writes', async () => {
     const { told } = await toldAfter(
       (at) => [call('Bash', { command: `echo more >> ${at.path}`, description: 'add' })],
       adasEdit,
@@ -278,13 +278,13 @@ describe('a task that writes what it has read', () => {
       'MoveFile',
       (at: Place) => call('MoveFile', { source: at.path, destination: join(at.root, 'b.txt') }),
     ],
-  ] as const)('is as careful with %s', async (_, take) => {
+  ] as const)('is protected for %s too', async (_, take) => {
     const { told, at } = await toldAfter((to) => [writeOf('bob', 'Edit', to, '')], take);
     expect(told).toEqual([CHANGED_BY_BOB, CHANGED_BY_BOB]);
     expect(fs.readdirSync(at.root)).toEqual(['shared.txt']);
   });
 
-  test('and a task below another one changed is told which', async () => {
+  test('that a descendant of another task changed is informed which task it was', async () => {
     const at = place();
     const engine = testEngine(
       play({
@@ -315,7 +315,7 @@ describe('a task that writes what it has read', () => {
     );
   });
 
-  test('that another one changed before a restart is told whose it was', async () => {
+  test('that another task changed before a restart is informed which task it was', async () => {
     const at = place();
     const first = testEngine(
       play({
@@ -343,7 +343,7 @@ describe('a task that writes what it has read', () => {
   });
 });
 
-test('a parent that has gone on from what its child wrote is told of nothing stale', async () => {
+test('a parent that has built on the files of its child gets no notice of outdated reads', async () => {
   const at = place();
   const isWritten = () => fs.readFileSync(at.path, 'utf8').includes('bob: done');
   const isOver = () => fs.readFileSync(at.path, 'utf8') === BOTH;

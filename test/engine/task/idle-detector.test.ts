@@ -15,7 +15,7 @@ function counted(isWaitedFor: () => boolean = () => true) {
 }
 
 describe('a tree', () => {
-  it('is idle when all its work waits, and not before', async () => {
+  it('is idle exactly when all its work waits', async () => {
     const { idleDetector, stills } = counted();
     const [first, second] = [deferred<void>(), deferred<void>()];
     const work = [first, second].map((wait) =>
@@ -32,7 +32,7 @@ describe('a tree', () => {
     await Promise.all(work);
   });
 
-  it('is not idle when the end of one task wakes another', async () => {
+  it('is not idle when the end of one task lets another continue', async () => {
     const { idleDetector, stills } = counted();
     const child = deferred<void>();
     const slow = deferred<void>();

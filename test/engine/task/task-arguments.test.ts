@@ -6,7 +6,7 @@ const CONTEXT =
 
 describe('the arguments of Task', () => {
   it.each([
-    ['the least', { prompt: 'find it' }, { prompt: 'find it' }],
+    ['only the required ones', { prompt: 'find it' }, { prompt: 'find it' }],
     [
       'all of them',
       {
@@ -35,7 +35,7 @@ describe('the arguments of Task', () => {
       { prompt: 'find it', subagentType: 'explore' },
     ],
     [
-      'what is done anyway',
+      'fields that have their default effect',
       { prompt: 'find it', run_in_background: false, context: 'fresh', isolation: 'none' },
       { prompt: 'find it', background: false },
     ],
@@ -46,7 +46,7 @@ describe('the arguments of Task', () => {
     ],
     ['no fork', { prompt: 'a', fork: false }, { prompt: 'a' }],
     [
-      'the whole conversation',
+      'the full conversation',
       { prompt: 'a', context: 'inherit' },
       { prompt: 'a', context: { kind: 'inherit' } },
     ],
@@ -69,7 +69,7 @@ describe('the arguments of Task', () => {
       },
     ],
     [
-      'an object that is written as a text',
+      'an object that is written as text',
       { prompt: 'a', context: '{"files": ["a.ts"]}' },
       { prompt: 'a', context: { kind: 'chosen', files: ['a.ts'], results: [] } },
     ],
@@ -79,7 +79,7 @@ describe('the arguments of Task', () => {
       { prompt: 'find it', model: '', description: '' },
       { prompt: 'find it' },
     ],
-  ])('take %s', (_, params, input) => {
+  ])('accept %s', (_, params, input) => {
     expect(parseTaskArguments(params)).toEqual({
       ok: true,
       input: { ...input, params },
@@ -87,34 +87,34 @@ describe('the arguments of Task', () => {
   });
 
   it.each([
-    ['no object', 'find it', ['the arguments must be an object']],
+    ['something that is not an object', 'find it', ['the arguments must be an object']],
     [
       'no prompt',
       {},
       ['prompt: is missing; it must be a text that says what the subagent is to do'],
     ],
     ['an empty prompt', { prompt: ' \n' }, ['prompt: must not be empty']],
-    ['a prompt that is no text', { prompt: 7 }, ['prompt: must be a text, not a number']],
+    ['a prompt that is not text', { prompt: 7 }, ['prompt: must be a text, not a number']],
     ['a list', { prompt: ['a'] }, ['prompt: must be a text, not a list']],
     [
-      'an unknown argument that says nothing',
+      'an unknown argument without a value',
       { prompt: 'a', colour: null },
       [
         'colour: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, context',
       ],
     ],
     [
-      'both names of one',
+      'both names of one argument',
       { prompt: 'a', task: 'b' },
       ['task: means prompt, which is given too; send one of them'],
     ],
     [
-      'turns below 1',
+      'fewer turns than 1',
       { prompt: 'a', max_turns: 0 },
       ['max_turns: must be a whole number above 0, not 0'],
     ],
     [
-      'broken turns',
+      'a fraction of a turn',
       { prompt: 'a', max_turns: 1.5 },
       ['max_turns: must be a whole number above 0, not 1.5'],
     ],
@@ -140,7 +140,7 @@ describe('the arguments of Task', () => {
       ['context: has neither files nor results; name some, or leave it out'],
     ],
     [
-      'a file that is no text',
+      'a file that is not text',
       { prompt: 'a', context: { files: ['a.ts', 1], results: 'x' } },
       [
         'context.files: must be a list of texts, not ["a.ts",1]',
@@ -161,13 +161,17 @@ describe('the arguments of Task', () => {
       ],
     ],
     [
-      'both ways to say fork',
+      'both ways to ask for a fork',
       { prompt: 'a', context: 'fresh', fork: true },
       ['fork: means context, which is given too; send one of them'],
     ],
-    ['no yes or no', { prompt: 'a', fork: 'yes' }, ['fork: must be true or false, not "yes"']],
     [
-      'context at a resume',
+      'something that is not a boolean',
+      { prompt: 'a', fork: 'yes' },
+      ['fork: must be true or false, not "yes"'],
+    ],
+    [
+      'context for a resume',
       { prompt: 'a', resume: '4f2k9x', context: 'inherit' },
       ['context: is for new tasks; a resumed task keeps its own context'],
     ],

@@ -22,7 +22,7 @@ const set = (name: string, value: string) => call('SetEnv', { name, value });
 const bash = (command: string) => call('Bash', { command });
 const SHOW = 'printf "<%s>" "$SHADE"; true';
 
-test('later commands of the task see what it has set, also those of the same message', async () => {
+test('later commands of the task see the variables that it has set, also commands of the same message', async () => {
   const engine = over({
     main: [
       calls(set('SHADE', 'one'), bash(SHOW), call('GetEnv', { name: 'SHADE' })),
@@ -38,7 +38,7 @@ test('later commands of the task see what it has set, also those of the same mes
   ]);
 });
 
-test('what is unset is gone, and a second value stands for the first', async () => {
+test('an unset variable is gone, and a second value replaces the first', async () => {
   const engine = over({
     main: [
       calls(set('SHADE', 'one'), set('SHADE', 'two'), bash(SHOW)),
@@ -55,7 +55,7 @@ test('what is unset is gone, and a second value stands for the first', async () 
   expect(run.state.variables).toEqual(new Map());
 });
 
-test('neither its children nor other processes see it', async () => {
+test('neither its children nor other processes see a variable', async () => {
   const engine = over({
     main: [calls(set('SHADE', 'one')), calls(call('Task', { prompt: 'child' }))],
     child: [calls(bash(SHOW))],
@@ -66,7 +66,7 @@ test('neither its children nor other processes see it', async () => {
   expect(process.env['SHADE']).toBeUndefined();
 });
 
-test('a task that goes on still has it', async () => {
+test('a resumed task still has its variables', async () => {
   const parts = { main: [calls(set('SHADE', 'kept')), { text: 'one' }, calls(bash(SHOW))] };
   const root = tempDirectory();
   const first = over(parts, { root });
@@ -81,7 +81,7 @@ test('a task that goes on still has it', async () => {
   expect(toldTo(second, 'main').join('\n')).toContain('<kept>');
 });
 
-test('it is judged as a command is: asked about, refused in plan mode', async () => {
+test('setting a variable is judged like a command: asked about, and refused in plan mode', async () => {
   const asked = over({ main: [calls(set('SHADE', 'one'))] }, { mode: 'default', onAsk: 'wait' });
   const questions: (string | null)[] = [];
   asked.inbox.listen(() => {
@@ -103,7 +103,7 @@ test('it is judged as a command is: asked about, refused in plan mode', async ()
   ]);
 });
 
-test('a command that may use it is not proved to change nothing', async () => {
+test('a command that may use a variable is not proved to be harmless', async () => {
   const allow = {
     text: 'SetEnv',
     tool: 'SetEnv',
@@ -130,7 +130,7 @@ test('a secret that the log does not keep is not set', async () => {
   expect(shown?.text).toContain('<>');
 });
 
-test('of a log that was made elsewhere, or was written by hand, nothing dangerous is taken', () => {
+test('no dangerous variable is taken from a log that was made elsewhere or written by hand', () => {
   const variables = new Map([
     ['OWN', { value: 'a', seq: 9 }],
     ['FOREIGN', { value: 'b', seq: 3 }],

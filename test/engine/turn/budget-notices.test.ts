@@ -23,7 +23,7 @@ it.each([
   ).toEqual(ids);
 });
 
-it('names the cap, its value and the used amount in few digits', () => {
+it('names the limit, its value and the used amount in few digits', () => {
   const uses = [
     { ...MAX, used: 5 },
     { limit: 'tree_cost_usd', value: 0.5, used: 0.412_345_678 },

@@ -68,21 +68,25 @@ const toThree = changed(THREE, 'other/two');
 describe('decideFallback', () => {
   it.each<readonly [string, readonly EventBody[], ResolvedModel | null]>([
     ['nothing has failed', [asked()], null],
-    ['it has failed', [asked(), failed('server')], TWO],
-    ['it has failed, and its process died', [asked(), failed('server'), claimed], TWO],
-    ['it is asked again all the same', [asked(), failed('server'), asked()], null],
-    ['the first of the list stands in', [asked(), failed('server'), toTwo], null],
-    ['that one fails too', [failed('server'), toTwo, asked(), failed('timeout')], THREE],
+    ['the model has failed', [asked(), failed('server')], TWO],
+    ['the model has failed, and its process died', [asked(), failed('server'), claimed], TWO],
+    ['the model is asked again anyway', [asked(), failed('server'), asked()], null],
+    ['the first fallback is in use', [asked(), failed('server'), toTwo], null],
+    ['the first fallback fails too', [failed('server'), toTwo, asked(), failed('timeout')], THREE],
     [
       'all have failed',
       [failed('server'), toTwo, failed('server'), toThree, failed('server')],
       null,
     ],
     ['its last turn fails', [asked('none'), failed('server')], null],
-    ['a person chose another', [failed('server'), toTwo, changed(MODEL), failed('server')], TWO],
-    ['its rights alone changed', [failed('server'), changed(MODEL)], TWO],
-    ['it ended and goes on', [failed('server'), ended, resumed], null],
-  ])('where %s', (_, bodies, expected) => {
+    [
+      'a person chose another model',
+      [failed('server'), toTwo, changed(MODEL), failed('server')],
+      TWO,
+    ],
+    ['only its rights changed', [failed('server'), changed(MODEL)], TWO],
+    ['the task ended and is resumed', [failed('server'), ended, resumed], null],
+  ])('when %s', (_, bodies, expected) => {
     const standIn = decideFallback(stateAfter(...bodies), [TWO, THREE]);
     expect(standIn?.model ?? null).toEqual(expected);
   });
@@ -106,7 +110,7 @@ describe('decideFallback', () => {
     expect(decideFallback(state, [TWO]) !== null).toBe(expected);
   });
 
-  it('is none where nothing is named', () => {
+  it('is none if no fallback is named', () => {
     expect(decideFallback(stateAfter(failed('server')), [])).toBe(null);
   });
 });
@@ -114,13 +118,23 @@ describe('decideFallback', () => {
 describe('isLasting', () => {
   const limited: ModelFailure = { ...failure('rate_limit'), retryable: true };
   it.each<readonly [string, ModelFailure, number, boolean]>([
-    ['the first', limited, 1, false],
-    ['one more than there are retries', limited, 3, true],
-    ['one that asks for a minute', { ...limited, retryAfterMs: 60_000 }, 1, false],
-    ['one that asks for more', { ...limited, retryAfterMs: 60_001 }, 1, true],
-    ['a server that asks for a minute', { ...failure('server'), retryAfterMs: 60_000 }, 9, false],
-    ['a server that asks for more', { ...failure('server'), retryAfterMs: 60_001 }, 1, true],
-    ['a server that asks for nothing', failure('server'), 9, false],
+    ['the first failure', limited, 1, false],
+    ['one failure more than there are retries', limited, 3, true],
+    ['a rate limit that asks for a minute', { ...limited, retryAfterMs: 60_000 }, 1, false],
+    ['a rate limit that asks for more', { ...limited, retryAfterMs: 60_001 }, 1, true],
+    [
+      'an overloaded server that asks for a minute',
+      { ...failure('server'), retryAfterMs: 60_000 },
+      9,
+      false,
+    ],
+    [
+      'an overloaded server that asks for more',
+      { ...failure('server'), retryAfterMs: 60_001 },
+      1,
+      true,
+    ],
+    ['an overloaded server that asks for nothing', failure('server'), 9, false],
   ])('%s', (_, each, inARow, expected) => {
     expect(isLongRateLimit(each, { inARow, retries: 2 })).toBe(expected);
   });
@@ -132,7 +146,7 @@ const fallbacks = ({ id }: ResolvedModel) => [TWO, THREE].filter((model) => mode
 const asksOne = ({ model }: ModelRequest): boolean => model.id === 'one';
 
 describe('a task whose model fails', () => {
-  it('goes on with the next, which the log, the result and its line of facts say', async () => {
+  it('continues with the next one, which the log, the result and its receipt line say', async () => {
     const test = testEngine(
       (request) => {
         if (answeredRounds(request) === 0) return calls(call('Bash', {}));
@@ -176,7 +190,7 @@ describe('a task whose model fails', () => {
     expect(third?.messages).toEqual(second?.messages);
   });
 
-  it('fails with what the last one said where all fail, each asked once', async () => {
+  it('fails with the error of the last one if all fail, each asked once', async () => {
     const test = testEngine(
       ({ model }) => ({
         failure: { ...BUSY, message: `${modelName(model)}: busy` },
@@ -214,7 +228,7 @@ describe('a task whose model fails', () => {
   });
 
   it.each(['terms.changed', 'turn.started'] as const)(
-    'goes on with the next after a crash that came before %s was written',
+    'continues with the next one after a crash before %s was written',
     async (type) => {
       let isDying = true;
       let isChanged = false;
@@ -250,7 +264,7 @@ describe('a task whose model fails', () => {
     },
   );
 
-  it('hands its present model on to a child that inherits one', async () => {
+  it('passes its present model to a child that inherits the model', async () => {
     const test = testEngine(
       (request) => {
         if (asksOne(request)) return { failure: BUSY, refused: true };
@@ -263,7 +277,7 @@ describe('a task whose model fails', () => {
     expect(test.model.requests.map(({ model }) => model.id)).toEqual(['one', 'two', 'two', 'two']);
   });
 
-  it('is bounded by what the next one can cost, and not by what the first could', async () => {
+  it('is limited by the cost of the next model, and not by that of the first', async () => {
     const facts = async ({ id }: ResolvedModel) => ({
       contextWindow: null,
       maxOutput: id === 'one' ? 100 : 1_000_000,
@@ -279,7 +293,7 @@ describe('a task whose model fails', () => {
     expect(run.state.end?.because).toMatch(/^the limit tree_tokens = 3000 leaves no room/);
   });
 
-  it('waits out a rate limit, unless it lasts', async () => {
+  it('waits for the end of a rate limit, unless it lasts', async () => {
     const limited: ModelFailure = { ...BUSY, kind: 'rate_limit', retryable: true };
     const test = testEngine(
       (request, index) => {

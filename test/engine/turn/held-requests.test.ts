@@ -33,7 +33,7 @@ function holding(prompt: string) {
 const TWO = [calls(call('Task', { prompt: 'first' }), call('Task', { prompt: 'second' }))];
 
 describe('a task whose request is held', () => {
-  it('holds no slot: the next one works, and it goes on when it is let go', async () => {
+  it('holds no slot: the next task works, and it continues when the request is released', async () => {
     const { isHeld, letGo, wrapModel } = holding('first');
     const test = testEngine(
       play({
@@ -62,7 +62,7 @@ describe('a task whose request is held', () => {
     ]);
   });
 
-  it('holds nothing back of a budget meanwhile: the others go on, and it ends where they left nothing', async () => {
+  it('reserves no budget meanwhile: the others continue, and it ends if they left nothing', async () => {
     const { isHeld, letGo, wrapModel } = holding('first');
     const test = testEngine(
       play({
@@ -99,7 +99,7 @@ describe('a task whose request is held', () => {
     ]);
   });
 
-  it('that is let go twice before it goes out leaves nothing held back', async () => {
+  it('that is released twice before it is sent leaves no reservation', async () => {
     const wrapModel = (model: ModelPort): ModelPort => ({
       async *stream(request, signal) {
         yield { type: 'held', ...WAIT };
@@ -117,7 +117,7 @@ describe('a task whose request is held', () => {
     expect(run.state.result).toBe('done');
   });
 
-  it('shows what it waits for, and a stop is heard', async () => {
+  it('shows what it waits for, and can be stopped', async () => {
     const { isHeld, wrapModel } = holding('main');
     const test = testEngine([{ text: 'never said' }], { wrapModel });
     const run = test.start('main');
@@ -156,7 +156,7 @@ describe('a task whose request is held', () => {
     );
   });
 
-  it('ends at its own wall limit, which is named beside what it waited for', async () => {
+  it('ends at its own wall-clock limit, which is named next to what it waited for', async () => {
     const { wrapModel } = holding('first');
     const test = testEngine(play({ main: [calls(call('Task', { prompt: 'first' }))], first: [] }), {
       settings: {
@@ -177,7 +177,7 @@ describe('a task whose request is held', () => {
   });
 });
 
-describe('where little memory is available', () => {
+describe('when little memory is available', () => {
   it('one task works at a time; the others wait, say so, and start once there is more', async () => {
     let available = MIN_AVAILABLE_BYTES - 1;
     const test = testEngine(
@@ -236,7 +236,7 @@ describe('where little memory is available', () => {
     ]);
   });
 
-  it('nobody waits where it is not known', async () => {
+  it('nobody waits if the available memory is not known', async () => {
     const test = testEngine(play({ main: TWO, first: [{ text: 'a' }], second: [{ text: 'b' }] }), {
       availableMemory: () => 0,
     });

@@ -14,9 +14,13 @@ describe('requestedWait', () => {
   const overloaded: ModelFailure = { kind: 'overloaded', message: 'busy', retryable: true };
   it.each([
     ['a rate limit without a stated time', limited, 1000],
-    ['a rate limit with one', asking(7), 7000],
-    ['an overloaded server with one', { ...overloaded, retryAfterMs: 5_400_000 }, 5_400_000],
-    ['an overloaded server without one', overloaded, null],
+    ['a rate limit with a stated time', asking(7), 7000],
+    [
+      'an overloaded server with a stated time',
+      { ...overloaded, retryAfterMs: 5_400_000 },
+      5_400_000,
+    ],
+    ['an overloaded server without a stated time', overloaded, null],
   ] as const)('%s', (_, failure, ms) => {
     expect(findRequestedWait(failure, 2)).toBe(ms);
   });
@@ -29,9 +33,12 @@ describe('a rate limit', () => {
     [limited, 1, 500],
     [limited, 3, 2000],
     [limited, 1000, 30_000],
-  ])('is waited for about as long as it asks: %j, the %s. in a row', (failure, inARow, ms) => {
-    expect(estimateRateLimitWait(failure, inARow)).toBe(ms);
-  });
+  ])(
+    'is waited for about as long as the server asks: %j, the %s. in a row',
+    (failure, inARow, ms) => {
+      expect(estimateRateLimitWait(failure, inARow)).toBe(ms);
+    },
+  );
 
   it.each([
     [asking(300), 300, 300],
@@ -49,7 +56,7 @@ describe('a rate limit', () => {
     [asking(36_000), 36_000, 'try again at 2026-11-26 01:00:00, in 10 h: that is longer than'],
     [asking(60), 360, 'try again at 2026-11-25 15:01:00, in 60 s: that is in all longer than'],
     [limited, 310, 'it was waited for 6 min, longer than'],
-  ])('is waited for no longer: %j, %s s in all', (failure, total, says) => {
+  ])('is not waited for: %j, %s s in all', (failure, total, says) => {
     const wait = { totalMs: total * 1000, maxMs: 300_000, now: NOW };
     const ended = checkMaxWait(failure, wait);
     expect(ended).toMatchObject({ kind: 'rate_limit', retryable: true });

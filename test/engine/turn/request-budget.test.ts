@@ -12,7 +12,7 @@ const BUSY: ModelFailure = {
   retryAfterMs: 50,
 };
 
-it('a task that waits for what others have reserved holds no slot: they need one to settle', async () => {
+it('a task that waits for the reservations of others holds no slot, since they need one to settle', async () => {
   let tries = 0;
   const test = testEngine(
     play({
@@ -31,7 +31,7 @@ it('a task that waits for what others have reserved holds no slot: they need one
   ]);
 });
 
-it('a stop while a price is looked up is a stop before the request', async () => {
+it('a stop while a price is looked up prevents the request', async () => {
   const asked = Promise.withResolvers<void>();
   const test = testEngine([{ text: 'never said' }], {
     settings: { treeTokens: 1_000_000 },

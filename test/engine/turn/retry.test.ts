@@ -18,7 +18,7 @@ describe('decideRetry', () => {
       86_400_000,
     ],
     [
-      'a rate limit: it is held when it is sent',
+      'a rate limit, which is held when it is sent',
       { ...limited, retryAfterMs: 7000 },
       NO_FAILURES,
       0,
@@ -33,7 +33,7 @@ describe('decideRetry', () => {
     expect(decision).toMatchObject({ retry: true, waitMs });
   });
 
-  it('never comes back at once, whatever chance says', () => {
+  it('is never immediate, whatever the random numbers', () => {
     const decision = decideRetry(overloaded, NO_FAILURES, {
       retries: 6,
       silentRetries: 1,
@@ -43,7 +43,7 @@ describe('decideRetry', () => {
     expect(decision).toMatchObject({ retry: true, waitMs: 100 });
   });
 
-  it('gives up when its tries or those of the tree are used, but not because of a rate limit', () => {
+  it('gives up when its retries or those of the tree are used, but not because of a rate limit', () => {
     const used = { failures: 6, silences: 0 };
     const options = { retries: 6, silentRetries: 1, treeRetries: 10, random: 0.5 };
     expect(decideRetry(overloaded, used, options)).toEqual({ retry: false, spent: 'request' });
@@ -61,7 +61,7 @@ describe('decideRetry', () => {
     ['first_token', { retry: false, spent: 'silent' }],
     ['stream_idle', { retry: false, spent: 'silent' }],
     ['connect', { retry: true, waitMs: 1000, next: { failures: 2, silences: 1 } }],
-  ] as const)('tries once more after a silence: %s', (limit, second) => {
+  ] as const)('happens once more after a silence: %s', (limit, second) => {
     const silent: ModelFailure = { kind: 'timeout', message: 'silent', retryable: true, limit };
     const options = { retries: 6, silentRetries: 1, treeRetries: 10, random: 1 };
     const taken = limit === 'connect' ? 0 : 1;
@@ -73,7 +73,7 @@ describe('decideRetry', () => {
     expect(decideRetry(silent, { failures: 1, silences: 1 }, options)).toEqual(second);
   });
 
-  it('never repeats what can not go better', () => {
+  it('never repeats a request that cannot succeed', () => {
     const auth: ModelFailure = { kind: 'auth', message: 'wrong key', retryable: false };
     const options = { retries: 6, silentRetries: 1, treeRetries: 10, random: 0 };
     expect(decideRetry(auth, NO_FAILURES, options)).toEqual({ retry: false, spent: null });

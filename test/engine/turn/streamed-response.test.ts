@@ -28,7 +28,7 @@ it('charges nothing for an answer that had not begun', () => {
   expect(streamed([SENTENCE]).estimate(REQUEST, BROKEN)).toBeNull();
 });
 
-it('estimates what came as one text, however it was cut', () => {
+it('estimates the streamed text as one text, however it was cut', () => {
   const all = streamed([...SENTENCE], [...THOUGHT]);
   all.markAccepted();
   expect(all.text).toBe(SENTENCE);
@@ -41,7 +41,7 @@ it('estimates what came as one text, however it was cut', () => {
   });
 });
 
-it('takes what is not kept of a long one to be as the rest', () => {
+it('assumes that the part of a long answer that is not kept is like the rest', () => {
   const times = 10_000;
   const all = streamed(Array.from({ length: times }, () => SENTENCE));
   all.markAccepted();

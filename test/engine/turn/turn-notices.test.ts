@@ -46,8 +46,8 @@ async function requestsOn(days: readonly number[], setup: EngineSetup = {}) {
   return { requests, test };
 }
 
-describe('a conversation that goes on on another day', () => {
-  it('is told the date once a day, at its end, and nothing before it changes', async () => {
+describe('a conversation that continues on another day', () => {
+  it('gets the date once a day, at its end, and everything before stays unchanged', async () => {
     const { requests } = await requestsOn([0, 0, 1, 1, 2]);
     expect(requests[0]?.prefix.system.join('\n')).toContain('Date: 2026-02-27');
     const notices = [
@@ -72,7 +72,7 @@ describe('a conversation that goes on on another day', () => {
     });
   });
 
-  it('is told nothing of a clock that is set back', async () => {
+  it('gets no date when the clock is set back', async () => {
     const { requests } = await requestsOn([0, 1, 0, 1, -1]);
     expect(texts(requests.at(-1)!)).toEqual(['go', '<notice>It is 2026-02-28 now.</notice>']);
   });

@@ -105,7 +105,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect(parts[0]).toEqual({ type: 'accepted' });
   });
 
-  test('accepted comes with the first byte of the body, not with the headers', async () => {
+  test('the response is accepted with the first byte of the body, not with the headers', async () => {
     let release = (): void => {};
     const firstByte = new Promise<void>((resolve) => (release = resolve));
     await using server = await serve(async (response) => {
@@ -141,7 +141,7 @@ describe.each(WIRES)('$name', (wire) => {
     }
   });
 
-  test('arguments that are no JSON are kept unchanged, or fail as malformed', async () => {
+  test('arguments that are not JSON are kept unchanged, or fail as malformed', async () => {
     await using server = await serve(answerWith(wire.call('{"path": "a')));
     const last = (await collect(port(wire, server), ask(wire))).at(-1);
     if (wire.name === 'google') {
@@ -201,7 +201,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect(failure).toMatchObject({ kind: 'connect', retryable: true });
   });
 
-  test('an event that is no JSON is malformed', async () => {
+  test('an event that is not JSON is malformed', async () => {
     await using server = await serve(answerWith(['data: {"type": \n\n']));
     const failure = failed(await collect(port(wire, server), ask(wire)));
     expect(failure).toMatchObject({ kind: 'malformed', retryable: true });

@@ -153,7 +153,7 @@ test('this machine is never reached through a proxy', async () => {
   expect(proxy.seen).toEqual([]);
 });
 
-test('a proxy that is no URL is named in the error', async () => {
+test('a proxy that is not a URL is named in the error', async () => {
   const [outcome] = await fetchIn({ HTTPS_PROXY: '::nonsense' }, 'https://models.test/');
   expect(outcome).toMatch(/^HTTPS_PROXY must be the address of a proxy, such as /);
 });

@@ -179,7 +179,7 @@ describe('the requested limit is the one on the wire, with any thinking', () => 
 });
 
 test.each(['openai-responses', 'openai-chat', 'google'] as const)(
-  '%s: where no limit is asked for, none is sent',
+  '%s: if no limit is requested, none is sent',
   async (protocol) => {
     const wire = WIRES.find(({ name }) => name === protocol)!;
     await using server = await serve(refuseWith(400, { error: { message: 'enough' } }));

@@ -58,7 +58,7 @@ describe('a refusal', () => {
     expect(recordRefusal(window, { ...REFUSAL, ...refusal })).toMatchObject(change);
   });
 
-  it('waits at max two minutes between probes', () => {
+  it('waits at most two minutes between probes', () => {
     let window = OPEN;
     for (let n = 0; n < 20; n += 1) window = recordRefusal(window, { ...REFUSAL, era: window.era });
     expect(window.patienceMs).toBe(120_000);
@@ -67,17 +67,17 @@ describe('a refusal', () => {
 
 describe('the wait of a refused request', () => {
   it.each([
-    ['as long as it is asked to', 0, 1_000, 0, 1_000],
+    ['as long as the server asks', 0, 1_000, 0, 1_000],
     ['longer by chance', 0, 1_000, 0.5, 1_175],
-    ['a while even if it is asked to come at once', 0, 0, 0.5, 125],
-    ['longer the fourth time that it is asked to come at once', 3, 0, 0.5, 3_000],
-    ['where no time is named, at first', 0, null, 0, 250],
-    ['where no time is named, the third time', 2, null, 0.5, 1_500],
-    ['where no time is named, at max', 50, null, 0, 15_000],
+    ['a while even if the server asks to come at once', 0, 0, 0.5, 125],
+    ['longer the fourth time that the server asks to come at once', 3, 0, 0.5, 3_000],
+    ['if no time is named, at first', 0, null, 0, 250],
+    ['if no time is named, the third time', 2, null, 0.5, 1_500],
+    ['if no time is named, at most', 50, null, 0, 15_000],
     ['not for a year', 0, 3e10, 0, MAX_PAUSE_MS],
     ['not for ever', 0, Infinity, 0, MAX_PAUSE_MS],
     ['no negative time', 0, -5, 0, 0],
-    ['nothing for what is no number', 0, Number.NaN, 0, 0],
+    ['nothing for something that is not a number', 0, Number.NaN, 0, 0],
   ])('%s', (_, refusals, retryAfterMs, random, ms) => {
     expect(computeWaitMs(refusals, { retryAfterMs, random })).toBe(ms);
   });
@@ -89,7 +89,7 @@ describe('a probe', () => {
     ['one lane more when it is time', LOWERED, LOWERED.probeAt, 4],
     ['not while another one is under way', { ...LOWERED, probing: 5 }, 1e9, 5],
     ['not in a pause', pauseWindow(LOWERED, 1e9), LOWERED.probeAt, null],
-    ['not where nothing was lowered', OPEN, 1e9, null],
+    ['not if nothing was lowered', OPEN, 1e9, null],
     ['no more than is configured', { ...LOWERED, size: 60, step: 16 }, 1e9, 64],
   ])('%s', (_, window, now, probing) => {
     expect(startProbe(window, now).probing).toBe(probing);
@@ -111,7 +111,7 @@ describe('a probe', () => {
 
   it.each([
     ['one that was sent before it tells nothing', { ...ACCEPTED, level: 3 }],
-    ['one othersInFlight which others ended tells nothing', { ...ACCEPTED, inFlight: 3 }],
+    ['one while the slots were not all in use tells nothing', { ...ACCEPTED, inFlight: 3 }],
     ['one of an earlier era tells nothing', { ...ACCEPTED, era: 0 }],
   ])('%s', (_, acceptance) => {
     expect(recordAcceptance(PROBING, acceptance)).toEqual({ ...PROBING, refusals: 0 });

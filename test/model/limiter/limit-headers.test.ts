@@ -81,7 +81,7 @@ it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>
     { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '0' },
     null,
   ],
-  ['none left, and no word of when', { 'x-ratelimit-remaining-requests': '0' }, null],
+  ['none left, and no time when they are back', { 'x-ratelimit-remaining-requests': '0' }, null],
   [
     'in the year 9999',
     {

@@ -163,7 +163,7 @@ describe('requests_per_minute', () => {
   });
 });
 
-describe('a request that was told of a rate limit', () => {
+describe('a request that was notified of a rate limit', () => {
   async function held() {
     const world = new LimiterWorld({ maxConcurrent: 1 });
     refuse(enter(world), 1_000);
@@ -243,7 +243,7 @@ describe('a request that is stopped while it waits', () => {
 });
 
 describe('order', () => {
-  it('a foreground request is sent before fifty of the background', async () => {
+  it('a foreground request is sent before fifty background requests', async () => {
     const world = new LimiterWorld({ maxConcurrent: 2 });
     const taken = [enter(world), enter(world)];
     const order: string[] = [];

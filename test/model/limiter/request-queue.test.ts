@@ -37,7 +37,7 @@ describe('the next request', () => {
     expect(takeAll(line, 0)).toEqual(['1', '2', '3']);
   });
 
-  it('the foreground comes before fifty in the background', () => {
+  it('foreground requests come before fifty background requests', () => {
     const line = new RequestQueue<One>();
     for (let n = 0; n < 50; n += 1) line.add(one(`back ${n}`, 'a', { background: true }));
     line.add(one('front', 'a'));

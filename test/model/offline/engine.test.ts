@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 describe('a question', () => {
-  test('is answered with places, definition first, after real calls', async () => {
+  test('is answered with locations, the definition first, after real calls', async () => {
     const { text, turns } = await ask('Where are the cookies of a session kept?', { root });
     expect(text.split('\n').slice(0, 2)).toEqual([
       '1. `src/session/cookie-jar.ts:4`: defines `CookieJar`, with “cookies”, “session” close together, “cookies”, “session” in its path.',
@@ -74,7 +74,7 @@ describe('a question', () => {
     expect(/^1\. `(.+?)`/m.exec(text)?.[1]).toBe(place);
   });
 
-  test('says of a name no more than that, and which words stand nowhere', async () => {
+  test('gets no more than a statement about the name, and the words that occur nowhere', async () => {
     const { text } = await ask('Where does the gizmo call `ServeHTTP`?', { root });
     expect(text).toBe(
       '1. `src/net/router.go:3`: defines `ServeHTTP`, with “ServeHTTP”.\n   > func (r *Router) ServeHTTP(w Writer) {\n\n“gizmo” stands in no file.',
@@ -84,7 +84,7 @@ describe('a question', () => {
   test.each([
     ['Where is gadgetry?', '1. `bundle.js:1`: holds asked-for words.'],
     ['Where is myGizmoFoo?', 'Nothing found that fits. “myGizmoFoo” stands in no file.'],
-  ])('%s: says no more than is known', async (question, said) => {
+  ])('%s: claims no more than is known', async (question, said) => {
     const own = await mkdtemp(join(tmpdir(), 'muster-offline-'));
     await writeFile(join(own, 'bundle.js'), `${'var a;'.repeat(1000)}gadgetry();\n`);
     expect((await ask(question, { root: own })).text).toContain(said);
@@ -107,14 +107,14 @@ describe('a question', () => {
     }
   });
 
-  test('that nothing fits is told so', async () => {
+  test('that nothing matches gets an answer that says so', async () => {
     const { text } = await ask('Where is the quantum flux capacitor?', { root });
     expect(text).toBe(
       'Nothing found that fits. “quantum”, “flux”, “capacitor” stand in no file. Another word, or the name of a symbol or file, may help.',
     );
   });
 
-  test('over an empty directory too', async () => {
+  test('is answered for an empty directory too', async () => {
     const { text } = await ask('Where is the cookie jar?', { root: empty });
     expect(text).toBe('Nothing found: there are no files to search here.');
   });
@@ -130,13 +130,13 @@ describe('a question', () => {
     expect(back).toContain('1. `test/cookie-jar.test.ts:1`');
   });
 
-  test('over this very checkout', async () => {
+  test('is answered for this very checkout', async () => {
     const checkout = join(import.meta.dirname, '..', '..', '..');
     const { text } = await ask('Where is the alias table for tool names?', { root: checkout });
     expect(text).toMatch(/^1\. `src\/protocol\/tool-aliases\.ts:/m);
   });
 
-  test('is answered with Grep and Read where the agent has no code search, and says so', async () => {
+  test('is answered with Grep and Read if the agent has no code search, and the answer says so', async () => {
     const { text, turns } = await ask('Where are the cookies of a session kept?', {
       root,
       tools: PLAIN_TOOLS,
@@ -171,10 +171,10 @@ describe('a question', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('a problem during the search', () => {
   const question = 'Where is the cookie jar?';
 
-  test('a topic that failed is named, the others stand', async () => {
+  test('a topic that failed is named, and the other results stay', async () => {
     const { text } = await ask(`${question} How long does a retry wait?`, {
       root,
       tools: [...SEARCH_TOOLS, TASK_TOOL],
@@ -190,7 +190,7 @@ describe('what goes wrong', () => {
     );
   });
 
-  test('refused delegation: it searches itself', async () => {
+  test('after a refused delegation the engine searches itself', async () => {
     const { text } = await ask(`${question} How long does a retry wait?`, {
       root,
       tools: [...SEARCH_TOOLS, TASK_TOOL],
@@ -202,7 +202,7 @@ describe('what goes wrong', () => {
     expect(text).toContain('`src/session/cookie-jar.ts:4`');
   });
 
-  test('refused reads: it answers from what searches showed, and says so', async () => {
+  test('after refused reads the answer is based on the search results, and says so', async () => {
     const { text } = await ask(question, {
       root,
       execute: (name, input) =>
@@ -214,7 +214,7 @@ describe('what goes wrong', () => {
     expect(text).toContain('Searches that failed:\n- Read: PERMISSION_DENIED');
   });
 
-  test('every call refused', async () => {
+  test('every call may be refused', async () => {
     const { text, turns } = await ask(question, {
       root,
       execute: () => Promise.resolve({ text: 'PERMISSION_DENIED', isError: true }),
@@ -225,7 +225,7 @@ describe('what goes wrong', () => {
     );
   });
 
-  test('results of another form, and without end', async () => {
+  test('results may have another form, or no end', async () => {
     const noise = `${'\u0000'.repeat(100)}\n:::\n1:2:3\n${'x'.repeat(3_000_000)}\ncookie:1\n`;
     const { turns } = await ask(question, {
       root,
@@ -234,7 +234,7 @@ describe('what goes wrong', () => {
     expect(turns.length).toBeLessThanOrEqual(6);
   });
 
-  test('text of a file is only text', async () => {
+  test('text of a file is treated only as text', async () => {
     const { text } = await ask('Where is flamingo?', { root });
     expect(text).toMatch(/^1\. `hostile\.txt:\d`/);
     expect(text).not.toContain('\u001b');
@@ -242,7 +242,7 @@ describe('what goes wrong', () => {
   });
 });
 
-describe('what it cannot do', () => {
+describe('an unsupported request', () => {
   test.each([
     ['Fix the cookie jar so that it forgets', 'it does not write, change or run anything'],
     ['Please run the tests of the cookie jar', 'it does not write, change or run anything'],
@@ -274,7 +274,7 @@ describe('what it cannot do', () => {
     },
   );
 
-  test('Summary of a directory opens nothing of a kind that holds secrets', async () => {
+  test('Summary of a directory opens no file of a kind that holds secrets', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'muster-outline-'));
     try {
       for (const name of ['a.ts', '.env', 'id_rsa']) {
@@ -296,7 +296,7 @@ describe('what it cannot do', () => {
     }
   });
 
-  test('a named file that is not there is named', async () => {
+  test('a named file that does not exist is named', async () => {
     const { text } = await ask('Review src/nowhere.ts', { root, agentType: 'Review' });
     expect(text).toContain('Not opened: `src/nowhere.ts`.');
   });
@@ -310,7 +310,7 @@ describe('the stream', () => {
     return parts;
   }
 
-  test('accepted, the calls, finished, with estimated usage', async () => {
+  test('accepted, the calls and finished come in order, with estimated usage', async () => {
     const parts = await partsOf(new AbortController().signal);
     expect(parts[0]).toEqual({ type: 'accepted' });
     const last = parts.at(-1);

@@ -40,7 +40,7 @@ describe('Summary', () => {
     expect(turns.map((calls) => calls.length)).toEqual([1, 4]);
   });
 
-  test('takes neither a license nor data for a description, and code among texts for code', async () => {
+  test('uses neither a license nor data as a description, and treats code among texts as code', async () => {
     const licence = '// Copyright 2020 Somebody\n//\n// Unless agreed to, it comes as it is.\n';
     const project = new Project()
       .write('lib/a.go', `${licence}\npackage a\n\nfunc Wait() {\n\tif len(a) == 0 {\n\t}\n}\n`)
@@ -59,7 +59,7 @@ describe('Summary', () => {
     ]);
   });
 
-  test('of what is no directory is a search', async () => {
+  test('of something that is not a directory is a search', async () => {
     const project = new Project().write('a.ts', 'export function retries() {\n}\n');
     const { text } = await ask('Summarise retries', { root: project.root });
     expect(text).toMatch(/^1\. `a\.ts:1`: defines `retries`/m);

@@ -47,7 +47,7 @@ test('the first step searches for the question', () => {
   });
 });
 
-test('the next step reads around the line of each place', () => {
+test('the next step reads around the line of each location', () => {
   const search: PlannedCall = { name: 'FindPlaces', input: { question: QUESTION } };
   const text =
     '1. `a.ts:90`: defines `a`.\n   > const a = 1;\n2. `b c.ts:1`: holds “b”.\n\nA note.';
@@ -100,7 +100,7 @@ test('several topics go to Explore, in one message, each prompt complete in itse
   });
 });
 
-test('one question goes to one Explore whole, whose answer is the answer', () => {
+test('a single question goes to one Explore in full, whose answer is the answer', () => {
   const tools = [...SEARCH_TOOLS, TASK_TOOL];
   const asked = step([userMessage(QUESTION)], { tools });
   expect(asked).toMatchObject({ type: 'calls', calls: [{ name: 'Task' }] });
@@ -129,7 +129,7 @@ test('without Task it searches for all topics together', () => {
   ]);
 });
 
-describe('what is not offered is not called', () => {
+describe('the plan calls nothing that is not offered', () => {
   test.each([
     [['Read', 'Glob'], 'answer'],
     [['Grep'], ['Grep']],
@@ -140,7 +140,7 @@ describe('what is not offered is not called', () => {
     expect(names([userMessage(QUESTION)], { tools })).toEqual(expected);
   });
 
-  test('nor an argument that a tool does not have', () => {
+  test('and uses no argument that a tool does not have', () => {
     const tools = [{ name: 'Grep', description: '', inputSchema: { properties: { pattern: {} } } }];
     const next = step([userMessage(QUESTION)], { tools });
     const keys = next.type === 'calls' ? next.calls.flatMap(({ input }) => Object.keys(input)) : [];
@@ -151,26 +151,26 @@ describe('what is not offered is not called', () => {
 describe('every conversation ends', () => {
   const glob: PlannedCall = { name: 'Glob', input: { pattern: '**/*' } };
 
-  test('six rounds are the most', () => {
+  test('after at most six rounds', () => {
     const rounds = Array.from({ length: 6 }, (_, i) => round([[glob, 'a.ts']], `r${i}_`));
     expect(names([userMessage(QUESTION), ...rounds.flat()])).toBe('answer');
   });
 
-  test('25 calls are the most', () => {
+  test('after at most 25 calls', () => {
     const many = Array.from({ length: 25 }, () => [glob, 'alias.ts'] as const);
     const tools = PLAIN_TOOLS;
     expect(names([userMessage(QUESTION), ...round(many)], { tools })).toBe('answer');
     expect(names([userMessage(QUESTION), ...round(many.slice(1))], { tools })).toEqual(['Grep']);
   });
 
-  test('a missing result counts as nothing found', () => {
+  test('even if a result is missing, which counts as nothing found', () => {
     const [asked] = round([[{ name: 'Grep', input: {} }, '']]);
     const messages = [userMessage(QUESTION), ...(asked === undefined ? [] : [asked])];
     expect(names(messages, { tools: PLAIN_TOOLS })).toBe('answer');
   });
 });
 
-test('children that have answered are merged even where no more calls are allowed', () => {
+test('children that have answered are merged even if no more calls are allowed', () => {
   const task: PlannedCall = { name: 'Task', input: { prompt: 'x' } };
   const question = 'Where is the alias table? Where are ids made?';
   const messages = [
@@ -194,7 +194,7 @@ test.each([
   expect(names([userMessage(question)])).toEqual(expected);
 });
 
-test('the word of a limit is no question', () => {
+test('the name of a limit is not a question', () => {
   const found = round([
     [
       { name: 'Grep', input: { pattern: 'x', output_mode: 'content' } },

@@ -354,7 +354,7 @@ describe.each(WIRES.filter(({ name }) => name !== 'google'))('over $name', (wire
     { ...UNKNOWN, status: 405 },
     { status: 200, type: 'text/html', body: '<!doctype html><title>Open WebUI</title>' },
   ])(
-    'where nothing is at first ($status), the other place is asked once, and kept',
+    'if the first address fails ($status), the other one is tried once, and kept',
     async (otherwise) => {
       await using server = await serverAt(`/api/v1${wire.path}`, otherwise);
       const port = portAt(`${server.url}/api`, `${server.url}/api/v1`);

@@ -42,7 +42,7 @@ test.each([
   'qwen3:8b',
   'openai/GPT-5',
   'hf.co/Qwen/Qwen3-8B',
-])('%s is no display name', (wish) => {
+])('%s is not a display name', (wish) => {
   expect(isDisplayName(wish)).toBe(false);
 });
 
@@ -95,7 +95,7 @@ describe('a definition with the name', () => {
     ['a tier in capitals', BOTH, ['Opus'], 'anthropic/claude-opus-5-5'],
     ['an id that nobody knows', BOTH, ['claude-next-9'], 'anthropic/claude-next-9'],
     [
-      'several, the first of nobody here',
+      'several, the first of them unavailable here',
       CLAUDE,
       ['GPT-5 | claude-haiku-4-5'],
       'anthropic/claude-haiku-4-5',
@@ -103,7 +103,7 @@ describe('a definition with the name', () => {
     ['a list', CLAUDE, ['gpt-5', 'Claude Opus 4.6'], 'anthropic/claude-opus-4-6'],
     ['a list with inherit at its end', CLAUDE, ['gpt-5', 'inherit'], 'anthropic/claude-opus-5-5'],
     [
-      'capitals, where one server has any model',
+      'capitals, if one server has any model',
       { OLLAMA_HOST: 'localhost' },
       ['Qwen3:8B'],
       'ollama/Qwen3:8B',
@@ -115,13 +115,13 @@ describe('a definition with the name', () => {
 
   test.each<[string, Environment, readonly string[], string]>([
     [
-      'a model of nobody here',
+      'an unavailable model',
       CLAUDE,
       ["GPT-4.1 | 'gpt-5'"],
       'tester asks for the model "GPT-4.1", "gpt-5", which is not usable ("gpt-4.1" needs a key: set OPENAI_API_KEY in the environment); its parent\'s is used',
     ],
     [
-      'a version that there is not',
+      'a version that does not exist',
       CLAUDE,
       ['Claude Sonnet 4.9'],
       'tester asks for the model "Claude Sonnet 4.9", which is not usable (no model of anthropic is known by this name); its parent\'s is used',

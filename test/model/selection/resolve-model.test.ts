@@ -60,7 +60,7 @@ describe('the main model', () => {
     ['an id with a slash in it', LOCAL, { flag: 'ollama/hf.co/x/y' }, 'ollama/hf.co/x/y'],
     ['the only server has any model', LOCAL, { flag: 'qwen3:8b' }, 'ollama/qwen3:8b'],
     [
-      'a configured provider without models is no default',
+      'a configured provider without models is not a default',
       CLAUDE,
       OWN(),
       'anthropic/claude-sonnet-5',
@@ -100,7 +100,7 @@ describe('the main model', () => {
     ],
     ['a key of its own', {}, { flag: 'mine/x', ...OWN() }, 'set MINE_KEY in the environment'],
     [
-      'nobody has it',
+      'a model that no provider has',
       BOTH,
       { flag: 'fasst' },
       '--model: no configured provider has a model "fasst"; valid are inherit, auto, fast, balanced, powerful, anthropic/claude-haiku-4-5, openai/gpt-6-luna, offline',
@@ -170,7 +170,7 @@ function forTask(
 
 describe('a task', () => {
   test.each<[string, Environment, Partial<TaskModelRequest>, Partial<ModelSettings>, string]>([
-    ['nothing said', BOTH, {}, {}, 'anthropic/claude-opus-5-5'],
+    ['no settings', BOTH, {}, {}, 'anthropic/claude-opus-5-5'],
     ['inherit', BOTH, { definition: ['inherit'] }, {}, 'anthropic/claude-opus-5-5'],
     ['a tier', BOTH, { definition: ['fast'] }, {}, 'anthropic/claude-haiku-4-5'],
     [
@@ -182,7 +182,7 @@ describe('a task', () => {
     ],
     ['a light model', { ...LLM, ...LIGHT }, { definition: ['fast'] }, {}, 'light_llm/small'],
     [
-      'a light model beside a key',
+      'a light model next to a key',
       { ...CLAUDE, ...LIGHT },
       { definition: ['fast'] },
       {},
@@ -204,7 +204,7 @@ describe('a task', () => {
       'ollama/qwen3',
     ],
     [
-      'nothing leaves an offline session',
+      'an offline session uses no other model',
       BOTH,
       { definition: ['fast'] },
       { flag: 'offline' },
@@ -235,7 +235,7 @@ describe('a task', () => {
     ]);
   });
 
-  test("a definition's model that nobody has: the parent's, with a warning", () => {
+  test('for a definition with an unknown model the model of the parent is used, with a warning', () => {
     expect(forTask(CLAUDE, { definition: ['openai/gpt-6-sol'] })).toEqual({
       provider: 'anthropic',
       id: 'claude-opus-5-5',
@@ -248,14 +248,14 @@ describe('a task', () => {
   test.each([
     ['openai/gpt-6-sol', 'model: "openai/gpt-6-sol" needs a key: set OPENAI_API_KEY'],
     ['nonsense', 'model: no configured provider has a model "nonsense"; valid are inherit'],
-  ])("the call's model %s that nobody has is INVALID_PARAM", (call, message) => {
+  ])('for a call with the unknown model %s the error is INVALID_PARAM', (call, message) => {
     const error = resolveTaskModel(setup(CLAUDE), wish({ call }));
     expect(error).toBeInstanceOf(MusterError);
     expect(error).toMatchObject({ code: 'INVALID_PARAM', retryable: false });
     expect((error as MusterError).message).toContain(message);
   });
 
-  test('is bound to the definition if overriding is off', () => {
+  test('cannot override the model of the definition if overriding is off', () => {
     const chooser = createModelChooser(setup(CLAUDE), { allowOverride: false });
     expect(chooser.forTask(wish({ call: 'opus', definition: ['fast'] }))).toMatchObject({
       code: 'INVALID_PARAM',

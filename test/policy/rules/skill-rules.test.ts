@@ -41,7 +41,7 @@ describe('a skill', () => {
     expect(verdict(made, texts)).toBe(said);
   });
 
-  it('that runs as a task is refused where Task is disallowed', () => {
+  it('that runs as a task is refused if Task is disallowed', () => {
     const denied = { ...rights('autonomous'), disallowedTools: ['Task'] };
     expect(decide(fork, denied, CONTEXT)).toMatchObject({ verdict: 'deny', step: 'deny_rule' });
     expect(decide(deploy, denied, CONTEXT)).toMatchObject({ verdict: 'allow' });

@@ -4,9 +4,9 @@ import { liveEventFilter } from '../../../src/protocol/events/rewound.ts';
 test.each([
   ['nothing was rewound', [], 5, '0 1 2 3 4 5'],
   ['once', [{ seq: 5, to: 2 }], 6, '0 1 2 5 6'],
-  ['before it was', [{ seq: 5, to: 2 }], 4, '0 1 2 3 4'],
+  ['one rewind', [{ seq: 5, to: 2 }], 4, '0 1 2 3 4'],
   [
-    'further back',
+    'a rewind further back',
     [
       { seq: 5, to: 3 },
       { seq: 7, to: 1 },
@@ -15,7 +15,7 @@ test.each([
     '0 1 7 8',
   ],
   [
-    'and undone',
+    'a rewind that was undone',
     [
       { seq: 5, to: 2 },
       { seq: 7, to: 4 },
@@ -24,7 +24,7 @@ test.each([
     '0 1 2 3 4 7 8',
   ],
   [
-    'twice, and the second undone',
+    'two rewinds, the second one undone',
     [
       { seq: 5, to: 3 },
       { seq: 7, to: 1 },
@@ -34,7 +34,7 @@ test.each([
     '0 1 2 3 5 6 9',
   ],
   [
-    'after it had gone on',
+    'a rewind after the task had continued',
     [
       { seq: 5, to: 2 },
       { seq: 9, to: 6 },
@@ -42,7 +42,7 @@ test.each([
     10,
     '0 1 2 5 6 9 10',
   ],
-])('what counts of a log: %s', (_, rewinds, at, live) => {
+])('the events that still count after rewinds: %s', (_, rewinds, at, live) => {
   const isLive = liveEventFilter(rewinds, at);
   expect(
     Array.from({ length: at + 1 }, (_each, seq) => seq)

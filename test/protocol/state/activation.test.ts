@@ -14,7 +14,7 @@ function stintAfter(...bodies: readonly EventBody[]) {
 const FAILURE = { kind: 'malformed', message: 'broken', retryable: true } as const;
 const LESS = { ...NO_USAGE, input: -1e9 };
 
-it('no log lifts a budget: less than nothing counts as nothing', () => {
+it('no log raises a budget: a negative amount counts as zero', () => {
   const { spent, work } = stintAfter(
     {
       type: 'child.ended',
@@ -43,7 +43,7 @@ it('no log lifts a budget: less than nothing counts as nothing', () => {
   });
 });
 
-it('counts the time at work under owners that are gone, and none in which it queued or nobody had it', () => {
+it('counts the time at work under former owners, without time in a queue or without an owner', () => {
   const activation = startActivation(0, { since: 0, turns: 0, by: null, callId: null });
   const at = (ts: number, before: number, body: EventBody) =>
     applyToActivation(activation, { v: 4, seq: 1, ts, task: 't', epoch: 1, ...body }, before);

@@ -20,7 +20,7 @@ it.each([
   // Between a task's written end and the moment when its parent is told, a call may read the end.
   ['the notice came after it', [WITHDRAWN, QUEUED]],
   ['the notice came again', [QUEUED, WITHDRAWN, QUEUED]],
-])('a result that was read is not told any more: %s', (_, bodies) => {
+])('a result that was read is not reported again: %s', (_, bodies) => {
   const conversation = emptyConversation();
   for (const body of bodies) applyToConversation(conversation, { ...STAMP, ...body });
   expect(conversation.queued).toEqual([]);

@@ -38,16 +38,16 @@ const ended = (changed: readonly FileChange[]): EventBody => ({
 });
 
 it.each([
-  ['those of one message once', [[1, created] as const, [1, created] as const], 1],
-  ['those of each message', [[1, created] as const, [2, created] as const], 2],
-  ['with those of a child that ended', [[1, created] as const, [1, ended([])] as const], 3],
+  ['the delegations of one message once', [[1, created] as const, [1, created] as const], 1],
+  ['the delegations of each message', [[1, created] as const, [2, created] as const], 2],
+  ['the delegations of a child that ended', [[1, created] as const, [1, ended([])] as const], 3],
   [
-    'on where a child tells of a known change',
+    'without interruption if a child reports a known change',
     [[1, created] as const, [1, ended([change('1')])] as const],
     3,
   ],
   [
-    'anew where a child changed a file',
+    'from zero after a child changed a file',
     [[1, created] as const, [1, ended([change('2')])] as const],
     2,
   ],
@@ -55,7 +55,7 @@ it.each([
   expect(countRounds(after(...steps), 'k')).toBe(rounds);
 });
 
-it('takes of a refusal what a limit has, and nothing else that a log may hold', () => {
+it('takes from a refusal the parts of a limit, and ignores everything else in the log', () => {
   const refusedBy = { limit: 'same_delegations', value: 5, used: 5, type: 'rights.granted' };
   const body: EventBody = {
     type: 'call.ended',

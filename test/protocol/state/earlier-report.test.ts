@@ -64,7 +64,7 @@ it.each([
   'The list has three entries, the last of which is empty.',
   'Nothing was found.',
   `${POINTER} ${'It also says something of its own. '.repeat(20)}`,
-])('%s does not', (text) => {
+])('%s does not point to an earlier message', (text) => {
   expect(refersToEarlierText(text)).toBe(false);
   expect(resultOf([REPORT, text])).toBe(text);
 });
@@ -79,22 +79,26 @@ describe('the result', () => {
       ['It is in a.ts:3.', POINTER],
       joined(POINTER, 'It is in a.ts:3.'),
     ],
-    ['what was done after the report', [REPORT, 'Updating the list.', POINTER], joined(POINTER)],
+    [
+      'work that was done after the report',
+      [REPORT, 'Updating the list.', POINTER],
+      joined(POINTER),
+    ],
     ['two pointers', [REPORT, 'See above.', POINTER], joined(POINTER)],
     ['two reports', ['A plan. '.repeat(100), REPORT, POINTER], joined(POINTER)],
     ['an empty answer before it', [REPORT, ' ', POINTER], joined(POINTER)],
-    ['nothing but Done', [REPORT, 'Done.'], joined('Done.')],
-    ['nothing but a sign', [REPORT, '✅'], joined('✅')],
+    ['only “Done”', [REPORT, 'Done.'], joined('Done.')],
+    ['only a sign', [REPORT, '✅'], joined('✅')],
     ['an empty answer at the end', ['I will look.', REPORT, 'Updating.', ''], REPORT],
     ['no report', [POINTER], POINTER],
-    ['Done after a short text', ['I will look.', 'Done.'], 'Done.'],
+    ['“Done” after a short text', ['I will look.', 'Done.'], 'Done.'],
     ['a short answer', [REPORT, 'The answer is 42.'], 'The answer is 42.'],
     ['nothing', [''], ''],
   ])('of %s', (_, answers, result) => {
     expect(resultOf(answers)).toBe(result);
   });
 
-  it('is the last text alone where that was asked for', () => {
+  it('is only the last text if that was requested', () => {
     expect(resultOf([REPORT, 'DONE'], 'Fix it. Say DONE when all tests pass.')).toBe('DONE');
     expect(resultOf([REPORT, 'DONE'], 'Fix it. Report when you are done.')).toBe(joined('DONE'));
   });

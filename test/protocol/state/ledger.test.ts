@@ -53,7 +53,7 @@ function retried(change: Partial<Extract<TaskEvent, { type: 'turn.retried' }>> =
   return { ...base, usage: NO_USAGE, ...change };
 }
 
-it('adds up what is of one day and model', () => {
+it('adds up the usage of one day and model', () => {
   expect(
     ledgerOf(
       [NOON, ended()],
@@ -74,7 +74,7 @@ it('adds up what is of one day and model', () => {
   ]);
 });
 
-it('keeps estimates apart, and what no price is known for out of the cost', () => {
+it('counts estimates separately, and leaves usage without a known price out of the cost', () => {
   const estimated = { usage: { ...NO_USAGE, input: 7 }, costUsd: 0.1 };
   const ledger = ledgerOf(
     [NOON, ended()],
@@ -98,7 +98,7 @@ it('keeps estimates apart, and what no price is known for out of the cost', () =
   });
 });
 
-it('has nothing of answers that used nothing, and takes older logs without model or cost', () => {
+it('ignores answers without usage, and accepts older logs without model or cost', () => {
   expect(ledgerOf([NOON, retried()])).toEqual([]);
   expect(ledgerOf([NOON, { type: 'warning', message: 'x' }])).toEqual([]);
   expect(ledgerOf([NOON, retried({ usage: USAGE })])).toEqual([
@@ -106,7 +106,7 @@ it('has nothing of answers that used nothing, and takes older logs without model
   ]);
 });
 
-it('takes no nonsense out of a log', () => {
+it('ignores invalid values in a log', () => {
   const usage = { ...USAGE, input: -5, output: Number.NaN, cacheRead: Number.POSITIVE_INFINITY };
   expect(ledgerOf([NOON, ended({ usage, costUsd: -1 })])).toEqual([
     { ...ENTRY, usage: { ...NO_USAGE, cacheWrite: 2, reasoning: 3 }, costUsd: 0 },
@@ -117,11 +117,11 @@ it.each([
   [-1, '1970-01-01'],
   [1e300, '9999-12-31'],
   [Number.NaN, '1970-01-01'],
-])('a log that gives %d for a time hides no others', (ts, day) => {
+])('is not hidden by a log that gives %d as a time', (ts, day) => {
   expect(ledgerOf([ts, ended()])).toEqual([{ ...ENTRY, day }]);
 });
 
-it('stands in the index as short rows, and comes back from them', () => {
+it('is stored in the index as short rows, and restored from them', () => {
   const ledger = [ENTRY, { ...ENTRY, isEstimated: true, pricedBy: [] }];
   expect(parseLedgerRows(JSON.parse(JSON.stringify(formatLedgerRows(ledger))))).toEqual(ledger);
   expect(parseLedgerRows([])).toEqual([]);
@@ -137,10 +137,10 @@ it.each([
   [[['2026-11-22', 'a', 0, 1, [1, 2, 3, 4], 0, 0, []]]],
   [[['2026-11-22', 'a', 0, 1, 'x', 0, 0, []]]],
   [[['2026-11-22', 'a', 0, 1, [1, 2, 3, 4, 5], 0, 0]]],
-])('reads no ledger out of %j', (rows) => {
+])('is not read from %j', (rows) => {
   expect(parseLedgerRows(rows)).toBe(undefined);
 });
 
-it('sums nothing to nothing', () => {
+it('of nothing is zero', () => {
   expect(sumLedger([], { isEstimated: false })).toEqual(NO_USAGE_TOTAL);
 });

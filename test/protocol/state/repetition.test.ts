@@ -88,17 +88,17 @@ describe('the same calls with the same results', () => {
     expect(countRepeatedCalls(addOpenRound(repetition, conversation))).toBe(calls);
   });
 
-  test('are counted up to a bound in a long conversation', () => {
+  test('are counted up to a limit in a long conversation', () => {
     const { repetition } = folded(Array.from({ length: 3000 }, () => 'a'));
     expect(countRepeatedCalls(repetition.rounds)).toBe(256);
   });
 
-  test('are no repetition with other results', () => {
+  test('are not a repetition with other results', () => {
     const { repetition, conversation } = folded(['a', 'a', 'a'], (_, id) => id);
     expect(countRepeatedCalls(addOpenRound(repetition, conversation))).toBe(0);
   });
 
-  test('are kept once, and what cannot repeat any more is not kept', () => {
+  test('are kept once, and are dropped when they cannot repeat any more', () => {
     const { rounds } = folded([...'uvwxyz', ...'abababab']).repetition;
     expect(new Set(rounds).size).toBeLessThanOrEqual(5);
     expect(folded([...'abcdefghijk']).repetition.rounds).toHaveLength(5);

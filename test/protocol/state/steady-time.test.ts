@@ -35,9 +35,9 @@ function log(...stamps: readonly Stamp[]): readonly TaskEvent[] {
 describe('how long a task has taken', () => {
   it.each<readonly [string, readonly Stamp[], number]>([
     ['without a change of the clock', [[0], [1], [2], [5], [9]], 9],
-    ['when the clock was set forwards', [[0], [1], [2], [HOUR + 5, HOUR], [HOUR + 9, HOUR]], 9],
+    ['when the clock was set forward', [[0], [1], [2], [HOUR + 5, HOUR], [HOUR + 9, HOUR]], 9],
     ['when the clock was set back', [[0], [1], [2], [5 - HOUR, -HOUR], [9 - HOUR, -HOUR]], 9],
-    ['when the clock was set there and back', [[0], [1], [2], [HOUR + 5, HOUR], [9]], 9],
+    ['when the clock was set forward and back', [[0], [1], [2], [HOUR + 5, HOUR], [9]], 9],
     [
       'when its process began with a shifted clock',
       [
@@ -76,12 +76,12 @@ describe('how long a task has taken', () => {
   });
 });
 
-describe('a task at work that another process looks at', () => {
+describe('the running time of a task as seen by another process', () => {
   const clock = (seconds: number) => ({ now: () => seconds * 1_000, monotonic: () => 0 });
 
   it.each<readonly [string, Stamp, number, number]>([
-    ['with the clock as it was', [10], 14, 14],
-    ['with a clock that was set forwards', [HOUR + 10, HOUR], HOUR + 14, 14],
+    ['without a change of the clock', [10], 14, 14],
+    ['with a clock that was set forward', [HOUR + 10, HOUR], HOUR + 14, 14],
     ['with a clock that was set back', [10 - HOUR, -HOUR], 14 - HOUR, 14],
     ['with a clock that was set back since its newest event', [10], 3, 10],
   ])('%s', (_, newest, now, seconds) => {
@@ -91,7 +91,7 @@ describe('a task at work that another process looks at', () => {
   });
 });
 
-it('the time at work of owners that are gone does not jump with the clock', () => {
+it('the time at work of former owners does not jump with the clock', () => {
   const [created, claimed, started] = log([0], [1], [2]);
   const [, , , warned] = log([0], [1], [2], [HOUR + 9, HOUR]);
   const [, again] = log([0], [HOUR + 50, 0, 2]);

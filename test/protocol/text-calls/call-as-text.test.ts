@@ -102,16 +102,16 @@ describe.each(EXAMPLES)('the form of %s', (form, example) => {
     expect(calledTool(`I need it.\n</think>\n${example}<|im_end|>\n`, TOOLS)).toBe('Read');
   });
 
-  it('is none of a tool that the task does not have', () => {
+  it('is not a call for a tool that the task does not have', () => {
     expect(calledTool(example, ['Bash'])).toBe(null);
   });
 
-  it('is none where the answer goes on after it', () => {
+  it('is not a call if the answer continues after it', () => {
     expect(calledTool(`${example}\n\nis how such a call looks.`, TOOLS)).toBe(null);
     expect(calledTool(`${example}\nAnd that was (nearly) it >`, TOOLS)).toBe(null);
   });
 
-  it('is none in a code block, in code or in a quotation', () => {
+  it('is not a call in a code block, in code or in a quotation', () => {
     expect(calledTool(`It has:\n\n~~~text\n${example}\n~~~`, TOOLS)).toBe(null);
     expect(calledTool(`It has:\n\n\`\`\`\`\n${example}\n\`\`\`\``, TOOLS)).toBe(null);
     expect(calledTool(`It has:\n\n\`\`\`\`\n${example}`, TOOLS)).toBe(null);
@@ -122,7 +122,7 @@ describe.each(EXAMPLES)('the form of %s', (form, example) => {
     expect(calledTool(`It wrote:\n\n${example.replaceAll(/^/gm, '    ')}`, TOOLS)).toBe(null);
   });
 
-  it('is none where it is cut off in its arguments', () => {
+  it('is not a call if it is cut off in its arguments', () => {
     const value = example.indexOf('a.txt');
     const cut = value === -1 ? example.indexOf('a}.txt') : value;
     for (const end of ['', '>', '}', ')', '`', '\n```']) {
@@ -150,7 +150,11 @@ it.each([
   ['the JSON of the API', `{"tool_calls": [{"type": "function", "function": ${CALL}}]}`, 'Read'],
   ['a namespace', '{"name": "functions.Read", "arguments": {}}', 'Read'],
   ['a tool of a server', '<tool_call>{"name": "mcp__files__list"}</tool_call>', 'mcp__files__list'],
-  ['a tool that it has after one that it has not', `<tool_call>{"name": "Fly"}\n${CALL}`, 'Read'],
+  [
+    'a tool that the task has after one that it does not have',
+    `<tool_call>{"name": "Fly"}\n${CALL}`,
+    'Read',
+  ],
   ['no arguments in GLM', '<tool_call>Read</tool_call>', 'Read'],
   [
     'no newline in GLM',
@@ -228,7 +232,7 @@ it.each([
   ['data with more fields', '{"name": "Read", "arguments": {}, "description": "reads"}'],
   ['JSON that was asked for', '{"result": {"name": "Read", "arguments": {}}}'],
   ['broken JSON', '<tool_call>{"name": "Read", </tool_call>'],
-  ['braces that hold no JSON', '<tool_call>{"name" = "Read"}</tool_call>'],
+  ['braces without JSON', '<tool_call>{"name" = "Read"}</tool_call>'],
   ['a list', `[${CALL}]`],
   ['a list of links', 'See\n[Read(file_path="a.txt")]'],
   ['the markup alone', 'Look for <tool_call></tool_call>'],
@@ -237,7 +241,7 @@ it.each([
   ['a call of another library', '```tool_code\nprint(requests.get(url="x"))\n```'],
   ['a thought', `<think>\n<tool_call>${CALL}</tool_call>\n</think>`],
   ['a thought before an answer', `<think>\n<tool_call>${CALL}</tool_call>\n</think>\nDone (all).`],
-])('%s is none', (_, text) => {
+])('%s is not a call', (_, text) => {
   expect(calledTool(text, TOOLS)).toBe(null);
 });
 
@@ -273,7 +277,7 @@ const WORDS = fc.constantFrom(
   'file.',
 );
 
-it('is never prose, whatever markup it names', () => {
+it('is never found in prose, whatever markup it names', () => {
   fc.assert(
     fc.property(
       fc.array(WORDS, { maxLength: 30 }),
@@ -315,8 +319,8 @@ it.each([
   ['ends', '</s>'],
   ['calls', 'default_api.Read('],
   ['invocations', '<invoke name="Read"><parameter name="a">'],
-  ['whole calls', `<tool_call>${CALL}</tool_call>`],
-])('is looked for in a million characters of %s at once', (_, part) => {
+  ['complete calls', `<tool_call>${CALL}</tool_call>`],
+])('is searched for in a million characters of %s at once', (_, part) => {
   for (const before of ['', part.trim() === '' ? '<|channel|>commentary to=Read' : `${part}{"`]) {
     const text = `${before}${part.repeat(Math.floor(999_900 / part.length))}x>`;
     expect(calledTool(text, TOOLS)).toBe(null);

@@ -51,8 +51,8 @@ describe('a line whose large strings were moved to blobs', () => {
 
   it.each([
     ['a line that just fits stays unchanged', 'a'.repeat(LARGE_LINE_BYTES - 11), 0],
-    ['one that does not loses its large string', 'a'.repeat(LARGE_LINE_BYTES), 1],
-    ['bytes count, not letters', '✓'.repeat(LARGE_LINE_BYTES / 3), 1],
+    ['a line that does not fit loses its large string', 'a'.repeat(LARGE_LINE_BYTES), 1],
+    ['bytes are counted, not letters', '✓'.repeat(LARGE_LINE_BYTES / 3), 1],
   ])('%s', (_name, text, blobs) => {
     expect(roundTrip({ text }).blobs).toBe(blobs);
   });

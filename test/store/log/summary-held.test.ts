@@ -56,13 +56,13 @@ it.each<[string, readonly EventBody[], object | undefined, string]>([
     'idle',
   ],
   ['ended', [HELD, taskEnded('partial')], undefined, 'idle'],
-])('a listing of a task that is %s', (_, bodies, heldBy, activity) => {
+])('a held request is listed after the task is %s', (_, bodies, heldBy, activity) => {
   const events = log(bodies);
   expect(summarizeEvents(events)?.heldBy).toEqual(heldBy);
   expect(foldEvents(events).activity.kind).toBe(activity);
 });
 
-describe('an event of a hold', () => {
+describe('an event about a held request', () => {
   const stamp = { v: LOG_VERSION, seq: 1, ts: 1, task: TASK, epoch: 1 };
   it.each([
     [{ ...HELD }, true],

@@ -68,14 +68,26 @@ it.each<[string, readonly EventBody[], string, readonly string[], string]>([
     ['2'],
     'parked',
   ],
-  ['is asked anew', [STARTED, asked(1, 'c1'), asked(2, 'c1')], 'parked', ['2'], 'parked'],
+  ['is asked again', [STARTED, asked(1, 'c1'), asked(2, 'c1')], 'parked', ['2'], 'parked'],
   ['its call ends', [STARTED, asked(1, 'c1'), refused], 'running', [], 'interrupted'],
   ['is taken over', [STARTED, asked(1, 'c1'), CLAIMED], 'parked', ['1'], 'parked'],
-  ['goes on, still asking', [STARTED, asked(1, 'c1'), CLAIMED, STARTED], 'parked', ['1'], 'parked'],
+  [
+    'continues, still asking',
+    [STARTED, asked(1, 'c1'), CLAIMED, STARTED],
+    'parked',
+    ['1'],
+    'parked',
+  ],
   ['is left for another', [STARTED, PARKED], 'parked', [], 'parked'],
-  ['goes on after that', [STARTED, PARKED, CLAIMED], 'queued', [], 'interrupted'],
+  [
+    'continues after it was left for another',
+    [STARTED, PARKED, CLAIMED],
+    'queued',
+    [],
+    'interrupted',
+  ],
   ['ends', [STARTED, asked(1, 'c1'), taskEnded()], 'completed', [], 'completed'],
-])('a task that %s: fold and listing say the same', (_, bodies, status, open, unowned) => {
+])('fold and listing agree on a task that %s', (_, bodies, status, open, unowned) => {
   const events = log(bodies);
   const state = foldEvents(events);
   const summary = summarizeEvents(events);

@@ -25,12 +25,12 @@ describe('events of older versions', () => {
       { end: { status: 'completed', by: null } },
     ],
     [
-      'of an answer of version 1 that broke nobody said what it used',
+      'an answer of version 1 that was interrupted has no known usage',
       { ...stamp(1), type: 'turn.failed', turn: 1, failure: {} },
       { usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 } },
     ],
     [
-      'a call of version 1 was refused by nobody in particular',
+      'a call of version 1 was refused by no particular step',
       { ...stamp(1), type: 'call.refused', callId: 'c', tool: 'Bash', text: 'no', error: 'X' },
       { decision: null },
     ],
@@ -50,7 +50,7 @@ describe('events of older versions', () => {
       { rights: { ...rightsOfOld, network: false } },
     ],
     [
-      'tasks made by version 2 had none either, and keep their other rights',
+      'tasks that version 2 created had no network, and keep their other rights',
       { ...stamp(2), type: 'task.created', spec: { ...taskSpec('a'), rights: rightsOfOld } },
       { spec: { ...taskSpec('a'), rights: { ...rightsOfOld, network: false } } },
     ],
@@ -97,7 +97,7 @@ it.each([
   ['turn.retried', USED],
   ['turn.failed', { usage: NO_USAGE, failure: {} }],
   ['child.ended', CHILD_END],
-])('%s is taken as it was written, and not without what is added up of it', (type, body) => {
+])('%s is accepted as it was written, but not without its totals', (type, body) => {
   const event = { ...stamp(4), type, ...body };
   expect(isTaskEvent(event, 'task00000001')).toBe(true);
   for (const field of Object.keys(body)) {
@@ -133,7 +133,7 @@ it.each([
   ['turn.interrupted', { input: 'i', because: 'the user interrupted it' }],
   ['question.answered', { question: 'q', callId: 'c1', answer: { kind: 'once' } }],
   ['task.ended', { end: {}, result: '' }],
-])('%s is no event without what its readers go by', (type, body) => {
+])('%s is not an event without the fields that its readers need', (type, body) => {
   const event = { ...stamp(4), type, ...body };
   expect(isTaskEvent(event, 'task00000001')).toBe(true);
   for (const field of Object.keys(body)) {

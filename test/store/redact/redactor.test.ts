@@ -50,7 +50,7 @@ describe('createRedactor', () => {
     ],
     ['one cut short', `${pem('EC ', letters(64)).slice(0, 80)} rest`, '[redacted by Muster] rest'],
     [
-      'code that looks for one',
+      'code that searches for a key',
       "if (s.includes('-----BEGIN PRIVATE KEY-----')) fail()",
       "if (s.includes('[redacted by Muster]')) fail()",
     ],
@@ -81,7 +81,7 @@ describe('createRedactor', () => {
     ],
     ['base64', Buffer.from('s3cret-value').toString('base64'), '[redacted by Muster]'],
     [
-      'base64 of more',
+      'longer base64',
       Buffer.from('user:s3cret-value!').toString('base64'),
       'dXNlcjp[redacted by Muster]Uh',
     ],

@@ -16,7 +16,7 @@ function linked(at: string, name: string): string {
   return path;
 }
 
-test('a file with another name may be one outside; packages and git objects are linked as a rule', () => {
+test('a file with another name may be an outside file, but packages and git objects are usually hard-linked', () => {
   const at = tempDirectory();
   const foreign = (name: string): boolean => pathHasSuspiciousLinks(linked(at, name));
   expect(foreign('notes.txt')).toBe(true);
@@ -34,7 +34,7 @@ test('a file with another name may be one outside; packages and git objects are 
   expect(pathHasSuspiciousLinks(join(at, 'root'))).toBe(false);
 });
 
-test('in a directory of packages a known secret, or what belongs to somebody else, is foreign', () => {
+test('in a package directory a known secret, or a file of another user, is foreign', () => {
   const at = tempDirectory();
   const was = process.env['HOME'];
   onTestFinished(() => {
@@ -60,7 +60,7 @@ test('in a directory of packages a known secret, or what belongs to somebody els
   expect(pathHasSuspiciousLinks(path)).toBe(true);
 });
 
-test('such a file opens only where a person knew of it', () => {
+test('a foreign file opens only if a person knew of it', () => {
   const at = tempDirectory();
   const path = linked(at, 'notes.txt');
   const roots = [join(at, 'root')];
@@ -74,7 +74,7 @@ test('such a file opens only where a person knew of it', () => {
   fs.closeSync(openFileInRoots(path, judged(true)).fd);
 });
 
-test('a git directory is known by what is in it, or would be', () => {
+test('a git directory is recognized by its content, or by what it would contain', () => {
   const root = tempDirectory();
   const isGit = (path: string): boolean => isInGitDirectory(join(root, path), root);
   expect(isGit('bare/config')).toBe(false);

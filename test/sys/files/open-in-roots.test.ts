@@ -85,7 +85,7 @@ function realPath(path: string): string | undefined {
   }
 }
 
-test('whatever is asked in a tree with links, what opens is what the kernel finds, and inside', () => {
+test('any path that is requested in a tree with links opens what the kernel finds, and only inside', () => {
   const at = tempDirectory();
   let round = 0;
   fc.assert(
@@ -109,7 +109,7 @@ test('whatever is asked in a tree with links, what opens is what the kernel find
   );
 });
 
-test('whatever is written in a tree with links, nothing outside changes', async () => {
+test('any path that is written in a tree with links changes nothing outside', async () => {
   const at = tempDirectory();
   let round = 0;
   await fc.assert(
@@ -145,7 +145,7 @@ test('whatever is written in a tree with links, nothing outside changes', async 
 });
 
 describe('a directory that another process swaps for a link, without a pause', () => {
-  test('is never read through, nor listed', async () => {
+  test('is never read through, and never listed', async () => {
     const { at, root } = plant();
     fs.symlinkSync(join(at, 'outside'), join(root, 'link'));
     fs.writeFileSync(join(at, 'outside/only-outside'), '');
@@ -180,11 +180,11 @@ describe('a directory that another process swaps for a link, without a pause', (
   });
 });
 
-describe('where a path led when it was allowed', () => {
+describe('the target that a path had when it was allowed', () => {
   const judged = (path: string, real: string) =>
     new Map([[path, { real, mayHaveOtherNames: false }]]);
 
-  test('is where it is opened, or not at all', async () => {
+  test('is opened, or nothing is', async () => {
     const { root } = plant();
     fs.writeFileSync(join(root, '.env'), 'KEY=1');
     const path = join(root, 'note.txt');
@@ -201,7 +201,7 @@ describe('where a path led when it was allowed', () => {
   });
 });
 
-test('a link above a root leads nowhere, also where an outer root holds it', () => {
+test('a link above a root leads nowhere, even if an outer root contains it', () => {
   const { at, root } = plant();
   const inner = join(root, 'a/inner');
   fs.mkdirSync(join(at, 'outside/inner'));
@@ -210,7 +210,7 @@ test('a link above a root leads nowhere, also where an outer root holds it', () 
   expect(() => read(join(inner, 'file'), [root, inner])).toThrow(/outside the workspace/);
 });
 
-test('as many links as the kernel follows, and no more', () => {
+test('as many links are followed as the kernel follows, and no more', () => {
   const { root } = plant();
   let last = 'dir/file';
   for (let index = 1; index <= 41; index += 1) {
@@ -223,7 +223,7 @@ test('as many links as the kernel follows, and no more', () => {
   expect(() => read(join(root, 'l41'), [root])).toThrow('is a link that leads in a circle');
 });
 
-test('nothing but a regular file is opened, and nothing is waited for', async () => {
+test('only a regular file is opened, and nothing is waited for', async () => {
   const { root } = plant();
   execFileSync('mkfifo', [join(root, 'fifo')]);
   const server = createServer().listen(join(root, 'socket'));
@@ -247,13 +247,13 @@ test('nothing but a regular file is opened, and nothing is waited for', async ()
 });
 
 test.each(['/proc/self/environ', '/proc/1/root/etc/passwd', '/sys/kernel/notes', '/dev/stdin'])(
-  '%s stays closed though the root is /',
+  '%s stays closed even if the root is /',
   (path) => {
     expect(() => read(path, ['/'])).toThrow();
   },
 );
 
-test('a prefix of a name is no root, and both forms of a letter are two names', () => {
+test('a prefix of a name is not a root, and two Unicode forms of a letter are two names', () => {
   const { at, root } = plant();
   fs.mkdirSync(`${root}-evil`);
   fs.writeFileSync(`${root}-evil/file`, 'outside');

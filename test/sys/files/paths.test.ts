@@ -33,7 +33,7 @@ test.each([
   expect(isInside(directory, path)).toBe(expected);
 });
 
-test('the innermost root holds a path', () => {
+test('the innermost root contains a path', () => {
   expect(findRoot('/a/b/c', ['/a', '/a/b', '/z'])).toBe('/a/b');
   expect(findRoot('/y', ['/a'])).toBeUndefined();
 });
@@ -59,7 +59,7 @@ test.each([
   expect(findPathProblem(path)).toBe(expected);
 });
 
-test('paths as a person reads them', () => {
+test('paths are shown as a person reads them', () => {
   expect(displayPath('/w/a', '/w')).toBe('a');
   expect(displayPath('/w', '/w')).toBe('.');
   expect(displayPath('/x', '/w')).toBe('/x');
@@ -73,7 +73,7 @@ test('paths as a person reads them', () => {
 });
 
 describe('resolveInRoots', () => {
-  test('links, missing names, loops', () => {
+  test('resolves links, missing names and loops', () => {
     const at = tempDirectory();
     const root = join(at, 'root');
     mkdirSync(join(root, 'dir'), { recursive: true });
@@ -215,7 +215,7 @@ test.each([
   expect(isSecretPath(path)).toBe(false);
 });
 
-test('names that may have been meant', () => {
+test('suggests names that may have been meant', () => {
   const names = ['config.ts', 'confog.js', 'README.md', 'Config.js', 'x'];
   expect(suggestNames('config.js', names)).toEqual(['Config.js', 'config.ts', 'confog.js']);
   expect(suggestNames('zzzzzz', names)).toEqual([]);

@@ -36,7 +36,7 @@ function read(path: string, trust: ProjectTrust = TRUST_ALL) {
   return readProjectFile(request, trust);
 }
 
-it('reads what is trusted, and judges just these bytes', () => {
+it('reads a trusted file, and judges exactly these bytes', () => {
   writeFileSync(join(boundary, 'f'), 'hello');
   const judged: string[] = [];
   const trust: ProjectTrust = {
@@ -51,7 +51,7 @@ it('reads what is trusted, and judges just these bytes', () => {
   expect(judged).toEqual(['agent', join(boundary, 'f'), hashContent('hello')]);
 });
 
-it('does not open what nobody has trusted', () => {
+it('does not open a file that nobody has trusted', () => {
   execFileSync('mkfifo', [join(boundary, 'pipe')]);
   const verdict = { state: 'new' } as const;
   expect(read('pipe', TRUST_NOTHING)).toEqual({ kind: 'untrusted', verdict });
@@ -61,7 +61,7 @@ it('does not open what nobody has trusted', () => {
   );
 });
 
-it('refuses what is no regular file of the project, or too large', () => {
+it('refuses anything but a regular file of the project, and large files', () => {
   writeFileSync(join(root, 'outside'), 'secret');
   symlinkSync(join(root, 'outside'), join(boundary, 'out'));
   symlinkSync(root, join(boundary, 'up'));
@@ -110,7 +110,7 @@ it('follows links that stay inside', () => {
   expect(read('a/b/link')).toEqual({ kind: 'read', bytes: Buffer.from('hello') });
 });
 
-it('a project goes from the directory up to the root of its repository', () => {
+it('a project extends from the directory up to the root of its repository', () => {
   const deep = join(boundary, 'a/b');
   expect(listProjectDirectories(deep)).toEqual([deep, join(boundary, 'a'), boundary]);
   expect([projectRoot(deep), projectRoot(root)]).toEqual([boundary, root]);

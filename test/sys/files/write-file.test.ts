@@ -16,7 +16,7 @@ function replace(path: string, root: string, content = 'new'): Promise<WrittenFi
   return writeFileInRoots(path, { roots: [root] }, Buffer.from(content), before);
 }
 
-test('permissions are kept, also where the umask would not leave them; special bits are not', async () => {
+test('permissions are kept even if the umask would remove them, except for special bits', async () => {
   const root = tempDirectory();
   const path = join(root, 'tool');
   fs.writeFileSync(path, 'old');
@@ -29,7 +29,7 @@ test('permissions are kept, also where the umask would not leave them; special b
   expect(fs.readFileSync(path, 'utf8')).toBe('newer');
 });
 
-test('other names keep the old content, which is told', async () => {
+test('other names of the file keep the old content, which is reported', async () => {
   const root = tempDirectory();
   fs.writeFileSync(join(root, 'a'), 'old');
   fs.linkSync(join(root, 'a'), join(root, 'b'));
@@ -38,7 +38,7 @@ test('other names keep the old content, which is told', async () => {
   expect(fs.readFileSync(join(root, 'b'), 'utf8')).toBe('old');
 });
 
-test.runIf(process.getuid?.() === 0)('the owner is kept where the system allows', async () => {
+test.runIf(process.getuid?.() === 0)('the owner is kept if the system allows it', async () => {
   const root = tempDirectory();
   fs.chmodSync(root, 0o777);
   const path = join(root, 'theirs');
@@ -51,7 +51,7 @@ test.runIf(process.getuid?.() === 0)('the owner is kept where the system allows'
   expect(fs.statSync(path)).toMatchObject({ uid: 65_534, mode: 0o100666 });
 });
 
-test('what may not be written is not replaced by way of its directory', async () => {
+test('a file that may not be written is not replaced by way of its directory', async () => {
   const root = tempDirectory();
   fs.chmodSync(root, 0o777);
   const path = join(root, 'theirs');
@@ -78,7 +78,7 @@ test('a write that fails leaves nothing behind', async () => {
   expect(fs.readdirSync(root, { recursive: true }).toSorted()).toEqual(['file', 'locked']);
 });
 
-test('what a killed writer has left is swept by a later write, and nothing else is', async () => {
+test('the leftovers of a killed writer are removed by a later write, and nothing else is', async () => {
   const root = tempDirectory();
   const names = [
     '.muster-abcdefgh.tmp',
@@ -102,7 +102,7 @@ test('what a killed writer has left is swept by a later write, and nothing else 
   ]);
 });
 
-test('a writer that is killed leaves the old file whole', async () => {
+test('a writer that is killed leaves the old file complete', async () => {
   const root = tempDirectory();
   const path = join(root, 'a');
   fs.writeFileSync(path, 'old');

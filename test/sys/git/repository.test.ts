@@ -8,7 +8,7 @@ import { tempDirectory } from '../temp.ts';
 
 const fifo = (path: string): void => void execFileSync('mkfifo', [path]);
 
-it('a .git that is a pipe, a link in a circle or too long is waited for by nobody, and is none', () => {
+it('a .git that is a pipe, a circular link or too long is not waited for, and is not a repository', () => {
   const top = tempDirectory();
   mkdirSync(join(top, 'piped'));
   fifo(join(top, 'piped/.git'));
@@ -23,7 +23,7 @@ it('a .git that is a pipe, a link in a circle or too long is waited for by nobod
   }
 });
 
-it('of a repository whose files are pipes nothing can be told', () => {
+it('nothing is known about a repository whose files are pipes', () => {
   const top = tempDirectory();
   mkdirSync(join(top, '.git'));
   fifo(join(top, '.git/commondir'));

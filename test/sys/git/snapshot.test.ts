@@ -42,8 +42,8 @@ function makeRepo() {
 const subjects = (commits: readonly string[] = []) =>
   commits.map((line) => line.replace(/^\w+ /, ''));
 
-describe('how a repository stands', () => {
-  test('a branch with its upstream, changes of every kind, three commits', async () => {
+describe('the snapshot of a repository', () => {
+  test('shows a branch with its upstream, changes of every kind and three commits', async () => {
     const { home, repo, git, write, commit, look } = makeRepo();
     for (const name of ['kept', 'changed', 'deleted', 'moved']) write(name, `${name}\n`.repeat(9));
     git('add', '.');
@@ -85,7 +85,7 @@ describe('how a repository stands', () => {
     ]);
   });
 
-  test('no commit yet', async () => {
+  test('shows a repository without commits', async () => {
     const { repo, look } = makeRepo();
     expect(await look()).toEqual({
       top: repo,
@@ -95,14 +95,14 @@ describe('how a repository stands', () => {
     });
   });
 
-  test('no branch', async () => {
+  test('shows a repository without a branch', async () => {
     const { git, commit, look } = makeRepo();
     commit('one');
     git('checkout', '-q', '--detach');
     expect(await look()).toMatchObject({ branch: 'HEAD (no branch)' });
   });
 
-  test('a linked working tree', async () => {
+  test('shows a linked working tree', async () => {
     const { home, git, commit, look } = makeRepo();
     commit('one');
     git('worktree', 'add', '-q', '-b', 'side', join(home, 'side'));
@@ -112,7 +112,7 @@ describe('how a repository stands', () => {
     });
   });
 
-  test('a submodule, and the repository that holds it', async () => {
+  test('shows a submodule, and the repository that contains it', async () => {
     const { home, repo, git, commit, look } = makeRepo();
     commit('one');
     git('clone', '-q', '.', join(home, 'part'));
@@ -126,14 +126,14 @@ describe('how a repository stands', () => {
     });
   });
 
-  test('its own tree, where its configuration names another', async () => {
+  test('shows its own working tree if its configuration names another', async () => {
     const { git, write, look } = makeRepo();
     write('own', '');
     git('config', 'core.worktree', '/etc');
     expect(await look()).toMatchObject({ changes: [{ code: '??', path: 'own' }] });
   });
 
-  test('with more changes than anybody reads', async () => {
+  test('limits the number of changes', async () => {
     const { repo, write, look } = makeRepo();
     for (let n = 10; n < 40; n += 1) write(`f${n}`, '');
     const snapshot = await look();
@@ -142,37 +142,34 @@ describe('how a repository stands', () => {
   });
 });
 
-describe('is left out', () => {
+describe('the snapshot of a repository is left out', () => {
   test.each<readonly [string, (repo: ReturnType<typeof makeRepo>) => string | void]>([
-    ['where there is none', ({ home }) => home],
+    ['if there is no repository', ({ home }) => home],
     [
-      'of an empty .git',
+      'for an empty .git',
       ({ repo }) => {
         rmSync(join(repo, '.git'), { recursive: true });
         mkdirSync(join(repo, '.git'));
       },
     ],
     [
-      'of a bare one',
+      'for a bare repository',
       ({ home, git }) => {
         git('init', '-q', '--bare', join(home, 'bare'));
         return join(home, 'bare');
       },
     ],
+    ['for a broken index', ({ repo }) => writeFileSync(join(repo, '.git', 'index'), 'DIRC broken')],
+    ['for a broken HEAD', ({ repo }) => writeFileSync(join(repo, '.git', 'HEAD'), 'nothing')],
     [
-      'with a broken index',
-      ({ repo }) => writeFileSync(join(repo, '.git', 'index'), 'DIRC broken'),
-    ],
-    ['with a broken head', ({ repo }) => writeFileSync(join(repo, '.git', 'HEAD'), 'nothing')],
-    [
-      'whose .git points nowhere',
+      'if .git points nowhere',
       ({ repo }) => {
         rmSync(join(repo, '.git'), { recursive: true });
         writeFileSync(join(repo, '.git'), 'gitdir: /nowhere\n');
       },
     ],
     [
-      'that takes too long: what is ignored is a pipe',
+      'if it takes too long because the ignore file is a pipe',
       ({ repo }) => void execFileSync('mkfifo', [join(repo, '.gitignore')]),
     ],
   ])('%s', async (_, change) => {
@@ -189,7 +186,7 @@ describe('is left out', () => {
     ['core.hooksPath', 'hooks'],
     ['gpg.program', 'gpg'],
     ['filter.x.clean', 'long'],
-  ])('or harmless, with a program in %s (%s)', async (key, name) => {
+  ])('or is harmless, with a program in %s (%s)', async (key, name) => {
     const { repo, git, write, commit, look } = makeRepo();
     const trap = join(repo, '.git', 'trap');
     const ran = join(repo, '.git', 'ran');
@@ -219,6 +216,6 @@ test.each([
   ['## main\0', { branch: 'main', changes: [] }],
   ['## main\0 M a', null],
   ['fatal: no\0', null],
-])('what git says: %j', (output, status) => {
+])('the output of git is parsed: %j', (output, status) => {
   expect(parseGitStatus(output)).toEqual(status);
 });

@@ -38,7 +38,7 @@ test.each(['2', '4'])('the names in an index of version %s', (version) => {
   expect(tracked?.hasSubmodules).toBe(false);
 });
 
-test('an index with further flags, which version 3 is for', () => {
+test('an index with the additional flags of version 3 is read', () => {
   const top = repository();
   writeFileSync(join(top, 'later'), 'x');
   git(top, 'add', '-N', 'later');
@@ -46,7 +46,7 @@ test('an index with further flags, which version 3 is for', () => {
   expect(readTrackedFiles(found(top))?.names).toHaveLength(NAMES.length + 1);
 });
 
-test('what can’t be told is null: a split index, a cut one, another format', () => {
+test('an index that cannot be read gives null: a split one, a cut one, another format', () => {
   const top = repository();
   const index = join(top, '.git', 'index');
   for (const bytes of [Buffer.from('DIRC'), Buffer.from('nonsense, and more of it')]) {
@@ -58,7 +58,7 @@ test('what can’t be told is null: a split index, a cut one, another format', (
   expect(readTrackedFiles(found(other))).toBeNull();
 });
 
-test('a new repository keeps nothing, and a linked working tree has its own index', () => {
+test('a new repository tracks nothing, and a linked working tree has its own index', () => {
   const top = realpathSync(tempDirectory());
   git(top, 'init', '-q');
   expect(readTrackedFiles(found(top))).toEqual({ names: [], hasSubmodules: false });

@@ -89,7 +89,7 @@ test.each([
   expect(isExemptFromProxy(new URL(url), none)).toBe(expected);
 });
 
-test('a request goes through the proxy of its scheme, and to this machine through none', () => {
+test('a request goes through the proxy of its scheme, and to this machine without one', () => {
   const settings = readProxySettings({ HTTP_PROXY: 'a:1', HTTPS_PROXY: 'b:1', NO_PROXY: 'c.test' });
   if (settings === null) throw new Error('no proxies');
   const through = (url: string) => selectProxy(new URL(url), settings)?.host ?? null;

@@ -35,7 +35,7 @@ const ENDS = {
   close: ['fetch failed: other side closed'],
 } as const;
 
-it('gives each body whole, then its end', async () => {
+it('gives each body completely, then its end', async () => {
   await fc.assert(
     fc.asyncProperty(bodies, async (sent) => {
       const queue = new LoopQueue();
@@ -107,7 +107,7 @@ it.each([
   expect((await seen).join('')).toBe('x'.repeat(100 * size));
 });
 
-it('gives what has come until its turn as one piece', async () => {
+it('gives everything that has arrived until its turn as one piece', async () => {
   const queue = new LoopQueue();
   const message = new PassThrough();
   const seen = read(new IncomingBody(message, queue, undefined));
@@ -120,7 +120,7 @@ it('gives what has come until its turn as one piece', async () => {
   expect(await seen).toEqual(['abcdef', 'ghi']);
 });
 
-it('ends the message of a body that nobody wants any more', async () => {
+it('ends the message of a body that nobody needs any more', async () => {
   const message = new PassThrough();
   const body = new IncomingBody(message, new LoopQueue(), undefined);
   message.write('x');

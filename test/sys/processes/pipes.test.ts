@@ -48,17 +48,17 @@ describe.runIf(process.platform === 'linux')('a pipe as stdout', () => {
     expect(await printed(command)).toBe(output);
   });
 
-  test('carries more than it holds', async () => {
+  test('carries more than its capacity', async () => {
     expect((await printed('head -c 3000000 /dev/zero > /dev/stdout')).length).toBe(3_000_000);
   });
 
-  test('is a pipe of the kernel, and the only one of ours that a child has', async () => {
+  test('is a kernel pipe, and the only descriptor of ours that a child has', async () => {
     const links = await printed('for n in /proc/self/fd/*; do readlink "$n"; done');
     const pipes = links.split('\n').filter((link) => link.startsWith('pipe:'));
     expect(new Set(pipes).size).toBe(1);
   });
 
-  test('ends for the reader when the last writer does', async () => {
+  test('ends for the reader when the last writer ends', async () => {
     expect(await printed('(sleep 0.2; echo late) & echo early')).toBe('early\nlate\n');
   });
 
@@ -81,7 +81,7 @@ describe.runIf(process.platform === 'linux')('a pipe as stdout', () => {
     expect(() => readlinkSync(`/proc/self/fd/${output?.readEnd}`)).toThrow('ENOENT');
   });
 
-  test('a socket takes its place where it cannot be opened', async () => {
+  test('is replaced by a socket if it cannot be opened', async () => {
     // As if its descriptor were of another kind: a directory is not opened for writing.
     const output = new Pipe(openSync('/', 'r'));
     const options = { cwd: '/', env: { PATH: '/usr/bin:/bin' }, output };
@@ -89,7 +89,7 @@ describe.runIf(process.platform === 'linux')('a pipe as stdout', () => {
     expect(await text(group.stdout)).toBe('hi\n');
   });
 
-  test('leaves no file and no process, also after kill -9', async () => {
+  test('leaves no file and no process, even after kill -9', async () => {
     const before = readdirSync(tmpdir());
     const script = `
       import { takePipe } from ${JSON.stringify(join(SOURCES, 'processes/pipes.ts'))};
@@ -109,7 +109,7 @@ describe.runIf(process.platform === 'linux')('a pipe as stdout', () => {
     expect(helpers()).toEqual([]);
   });
 
-  test.runIf(process.geteuid?.() === 0)('an ordinary user has it, too', () => {
+  test.runIf(process.geteuid?.() === 0)('works for an ordinary user, too', () => {
     const script = `
       import { takePipe } from ${JSON.stringify(join(SOURCES, 'processes/pipes.ts'))};
       import { spawnProcessGroup } from ${JSON.stringify(join(SOURCES, 'processes/process-group.ts'))};

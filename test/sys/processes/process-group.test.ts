@@ -33,21 +33,21 @@ test('a process ends by itself', async () => {
   expect(await group.end()).toBe(false);
 });
 
-test('a program that is not there', async () => {
+test('a program that does not exist is an error', async () => {
   const group = spawnProcessGroup('/no/such/program', [], { cwd: '/', env: {} });
   await expect(group.started).rejects.toThrow('ENOENT');
   await expect(group.exited).rejects.toThrow('ENOENT');
   expect(await group.end()).toBe(false);
 });
 
-test('TERM is enough for what obeys', async () => {
+test('TERM is enough for a process that obeys', async () => {
   const group = shell('echo go; sleep 100');
   await firstOutput(group);
   expect(await group.end()).toBe(false);
   expect(await group.exited).toEqual({ code: null, signal: 'SIGTERM' });
 });
 
-test('KILL for what does not', async () => {
+test('KILL ends a process that does not obey', async () => {
   const group = shell("trap '' TERM; echo go; while :; do sleep 0.1; done");
   await firstOutput(group);
   expect(await group.end({ graceMs: 100 })).toBe(true);
@@ -55,14 +55,14 @@ test('KILL for what does not', async () => {
   expect(group.members() ?? []).toEqual([]);
 });
 
-test('ending twice at once is one end', async () => {
+test('ending twice at once counts as one end', async () => {
   const group = shell('echo go; sleep 100');
   await firstOutput(group);
   expect(await Promise.all([group.end(), group.end()])).toEqual([false, false]);
 });
 
 test.runIf(process.platform === 'linux' && needs('setsid', 'util-linux'))(
-  'everything that was started is ended together',
+  'all processes that were started are ended together',
   async () => {
     const groups = [
       shell('echo go; sleep 100'),
@@ -76,7 +76,7 @@ test.runIf(process.platform === 'linux' && needs('setsid', 'util-linux'))(
 );
 
 test.runIf(process.platform === 'linux')(
-  'what an earlier run left is found by its mark',
+  'leftovers of an earlier run are found by their mark',
   async () => {
     const task = newId();
     const orphan = spawn('sleep', ['100'], {
@@ -92,7 +92,7 @@ test.runIf(process.platform === 'linux')(
 );
 
 test.runIf(process.platform === 'linux')(
-  'has no descriptor that this process was started with',
+  'a process has no descriptor that this process was started with',
   () => {
     const path = join(import.meta.dirname, '../../../src/sys/processes/process-group.ts');
     const script = `

@@ -58,7 +58,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     ]);
   });
 
-  test('changes nothing at all where it may only read', async () => {
+  test('changes nothing at all if it may only read', async () => {
     const at = new Place();
     at.write('work/file', 'as it was');
     const before = at.tree();
@@ -72,7 +72,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(readFileSync(join(at.root, 'file'), 'utf8')).toBe('as it was');
   });
 
-  test('has made, changed and moved nothing that is protected when it has ended', async () => {
+  test('has created, changed and moved nothing that is protected when it has ended', async () => {
     const at = new Place();
     git(at.root, 'init', '-q');
     at.write('work/.mcp.json', '{}');
@@ -108,7 +108,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(readdirSync(at.records)).toEqual(['removed']);
   });
 
-  test('cannot set up the kernel', async () => {
+  test('cannot configure the kernel', async () => {
     const at = new Place();
     // What any user may write anywhere, root may here.
     const command = `find /proc -path '/proc/[0-9]*' -prune -o -path /proc/self -prune -o -path /proc/thread-self -prune -o -type f -writable ! -perm -o+w -print
@@ -117,7 +117,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(ran).toEqual({ code: 0, out: '', report: 'begun\nleft 0\n' });
   });
 
-  test('moves no directory away that something protected or secret lies in', async () => {
+  test('moves no directory that contains something protected or secret', async () => {
     const at = new Place();
     at.write('work/.github/agents/a.md', 'as it was');
     at.write('work/home/.config/gh/hosts.yml', 'SECRET');
@@ -129,7 +129,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(readFileSync(join(home, '.config/gh/hosts.yml'), 'utf8')).toBe('SECRET');
   });
 
-  test('leads no repository to another configuration', async () => {
+  test('makes no repository use another configuration', async () => {
     const at = new Place();
     git(at.root, 'init', '-q', '-b', 'main');
     git(at.root, 'commit', '-q', '--allow-empty', '-m', 'one');
@@ -143,7 +143,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(git(at.root, 'log', '--format=%s')).toBe('two\none\n');
   });
 
-  test('changes no hooks where the configuration says they lie, nor what that includes', async () => {
+  test('changes no hooks where the configuration places them, and no included files', async () => {
     const at = new Place();
     git(at.root, 'init', '-q');
     at.write('work/scripts/git-hooks/pre-commit', 'as it was');
@@ -173,7 +173,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     ]);
   });
 
-  test('works in a repository whose hooks lie at its top, and changes none of those', async () => {
+  test('works in a repository whose hooks are at its top, and changes none of them', async () => {
     const at = new Place();
     git(at.root, 'init', '-q');
     at.write('work/pre-commit', 'as it was');
@@ -183,7 +183,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(ran.out).toBe('a\nas it was');
   });
 
-  test('leaves no secret directory that was missing, also while another command runs', async () => {
+  test('leaves no secret directory that was missing, even while another command runs', async () => {
     const at = new Place();
     const home = at.root;
     const sandbox = at.sandbox({ home });
@@ -203,7 +203,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(readdirSync(home)).toEqual([]);
   });
 
-  test('finds in its directory what is there, and nothing else', async () => {
+  test('finds in its directory exactly what exists', async () => {
     const at = new Place();
     at.write('work/a');
     const ran = await runIn(at.sandbox(), 'ls -A', { roots: [at.root] });
@@ -229,7 +229,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(git(tree, 'log', '--format=%s')).toBe('two\none\n');
   });
 
-  test('works with git, and sees nothing of what stands for what is not there', async () => {
+  test('works with git, and sees no placeholders for missing files', async () => {
     const at = new Place();
     git(at.root, 'init', '-q', '-b', 'main');
     git(at.root, 'config', 'user.email', 'a@b');
@@ -243,7 +243,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(git(at.root, 'ls-files')).toBe('a\n');
   });
 
-  test('a worktree and a submodule are protected where they really are', async () => {
+  test('protects a worktree and a submodule at their real location', async () => {
     const at = new Place();
     git(at.directory('lib'), 'init', '-q');
     at.write('lib/f');
@@ -263,7 +263,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect([alone.code, alone.out]).toEqual([0, '']);
   });
 
-  test('a .git file that a hostile workspace brings shows nothing that is hidden', async () => {
+  test('sees nothing hidden through a .git file that a hostile workspace brings', async () => {
     const at = new Place();
     const secret = at.write('home/.ssh/id', 'SECRET');
     at.write('work/.git', `gitdir: ${join(at.home, '.ssh')}\n`);
@@ -297,7 +297,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     }
   });
 
-  test('reaches neither a server of this machine nor its sockets, but where the network is allowed', async () => {
+  test('can use neither a server of this machine nor its sockets, unless the network is allowed', async () => {
     const at = new Place();
     const port = await listen({ port: 0 });
     await listen({ path: join(at.root, 'in.sock') });
@@ -325,7 +325,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(out).toBe('hello');
   });
 
-  test('sees no process of this machine, has no rights, and none are to be had', async () => {
+  test('sees no process of this machine, has no rights, and cannot get any', async () => {
     const at = new Place();
     const command = `ls -d /proc/[0-9]* | wc -l; grep -E 'Cap(Eff|Prm|Bnd|Amb)' /proc/self/status | grep -v 0000000000000000; cat /proc/${process.pid}/environ 2>&1 | head -c 20 | wc -c; kill -9 ${process.pid}; mount -t tmpfs x /mnt; mount -o remount,rw /; true`;
     const { out } = await runIn(at.sandbox(), command, { roots: [at.root] });
@@ -352,7 +352,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     ['a colon and an equals sign', 'a:b=c,d'],
     ['Unicode', 'größe-日本-👍'],
     ['a leading dash', '--bind'],
-  ])('in a workspace whose name has %s', async (_, name) => {
+  ])('works in a workspace whose name has %s', async (_, name) => {
     const at = new Place({ name });
     git(at.root, 'init', '-q');
     const ran = await runIn(at.sandbox(), 'pwd > here; echo x > .git/hooks/p; echo y > .npmrc', {
@@ -364,7 +364,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(existsSync(join(at.root, '.git/hooks/p'))).toBe(false);
   });
 
-  test('a root inside /tmp is there, and nothing else of it', async () => {
+  test('sees a root inside /tmp, and nothing else of it', async () => {
     const at = new Place({ below: '/tmp' });
     at.write('beside', 'SECRET');
     const ran = await runIn(at.sandbox(), `echo a > a; ls /tmp; cat ../beside`, {
@@ -375,7 +375,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(readFileSync(join(at.root, 'a'), 'utf8')).toBe('a\n');
   });
 
-  test('a root that is the home directory has its secrets hidden, and none can be planted', async () => {
+  test('sees no secrets in a root that is the home directory, and cannot plant any', async () => {
     const at = new Place();
     at.write('home/.aws/credentials', 'SECRET');
     at.write('home/.bashrc', 'as it was\n');
@@ -391,7 +391,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(readFileSync(join(at.home, '.bashrc'), 'utf8')).toBe('as it was\n');
   });
 
-  test('with a large environment, and from a directory that is gone', async () => {
+  test('works with a large environment, and from a deleted directory', async () => {
     const at = new Place();
     const large = Object.fromEntries(
       Array.from({ length: 200 }, (_, index) => [`VARIABLE_${index}`, 'x'.repeat(4000)]),
@@ -405,7 +405,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(readdirSync(at.root)).toEqual([]);
   });
 
-  test.runIf(process.getuid?.() === 0)('as a normal user, too', () => {
+  test.runIf(process.getuid?.() === 0)('works for a normal user, too', () => {
     const at = new Place();
     at.write('home/.ssh/id', 'SECRET');
     execFileSync('chown', ['-R', '65534:65534', at.base]);
@@ -476,7 +476,7 @@ const ASK_FROM_BESIDE = `
 
 describe.runIf(HAS_BUBBLEWRAP && needs('nsenter', 'util-linux'))('a shared loopback', () => {
   const users = process.getuid?.() === 0 ? [0, 65534] : [process.getuid?.() ?? 0];
-  test.each(users)('is reached by those of its key alone, as user %d', (uid) => {
+  test.each(users)('can be used by commands with its key alone, as user %d', (uid) => {
     const at = new Place();
     if (process.getuid?.() === 0) execFileSync('chown', ['-R', `${uid}:${uid}`, at.base]);
     const become =

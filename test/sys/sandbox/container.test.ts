@@ -12,25 +12,29 @@ const ID = 'a'.repeat(64);
 
 describe('a container is recognized', () => {
   test.each([
-    ['by nothing', {}, false],
+    ['not without a sign of one', {}, false],
     ['Docker', { markers: ['/.dockerenv'] }, true],
     ['Podman', { markers: ['/run/.containerenv'] }, true],
-    ['Podman and systemd-nspawn, by the variable', { environment: { container: 'podman' } }, true],
-    ['an empty variable', { environment: { container: '' } }, false],
-    ['Kubernetes', { environment: { KUBERNETES_SERVICE_HOST: '10.0.0.1' } }, true],
-    ['a group of Docker', { cgroups: `12:pids:/docker/${ID}\n0::/` }, true],
-    ['a group of Kubernetes', { cgroups: `0::/kubepods/besteffort/pod1/${ID}` }, true],
     [
-      'a group of containerd',
+      'by the variable of Podman and systemd-nspawn',
+      { environment: { container: 'podman' } },
+      true,
+    ],
+    ['not by an empty variable', { environment: { container: '' } }, false],
+    ['Kubernetes', { environment: { KUBERNETES_SERVICE_HOST: '10.0.0.1' } }, true],
+    ['by a group of Docker', { cgroups: `12:pids:/docker/${ID}\n0::/` }, true],
+    ['by a group of Kubernetes', { cgroups: `0::/kubepods/besteffort/pod1/${ID}` }, true],
+    [
+      'by a group of containerd',
       { cgroups: `0::/system.slice/containerd.service/cri-containerd-${ID}.scope` },
       true,
     ],
-    ['a group of Podman', { cgroups: `0::/machine.slice/libpod-${ID}.scope` }, true],
-    ['a group of LXC', { cgroups: '0::/lxc.payload/web/init.scope' }, true],
-    ['a group of its own', { cgroups: '0::/' }, false],
+    ['by a group of Podman', { cgroups: `0::/machine.slice/libpod-${ID}.scope` }, true],
+    ['by a group of LXC', { cgroups: '0::/lxc.payload/web/init.scope' }, true],
+    ['not by a group of its own', { cgroups: '0::/' }, false],
     ['systemd', { cgroups: '0::/init.scope' }, false],
     [
-      'a session of a user of Docker',
+      'not by a session of a user of Docker',
       { cgroups: '0::/user.slice/user-1000.slice/docker-desktop' },
       false,
     ],
@@ -39,7 +43,7 @@ describe('a container is recognized', () => {
   });
 });
 
-test('the switch is offered in a container alone, beside the remedy', () => {
+test('the flag is offered only in a container, next to the remedy', () => {
   const facts = {
     apparmorRestricts: undefined,
     userNamespacesAllowed: undefined,
@@ -62,7 +66,7 @@ test('the switch is offered in a container alone, beside the remedy', () => {
 });
 
 test.each(['linux', 'darwin', 'win32'] as const)(
-  'on %s, too, the machine may be it',
+  'on %s the machine may be the sandbox, too',
   async (platform) => {
     const hostPaths = { homes: [], stateDirectories: [], runtimeDirectories: [], sockets: [] };
     const settings = { platform, path: '', roots: [], hostPaths, records: null };

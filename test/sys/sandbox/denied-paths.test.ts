@@ -30,8 +30,8 @@ function added(
   );
 }
 
-describe('what is laid for denied places', () => {
-  test('what is there is hidden or read-only by its real path, and what is missing can not be made', () => {
+describe('the sandbox rules for denied paths', () => {
+  test('hide an existing path or make it read-only at its real location, and a missing one cannot be created', () => {
     const at = new Place();
     at.write('work/hidden/x');
     at.write('work/a.txt');
@@ -57,7 +57,7 @@ describe('what is laid for denied places', () => {
     ]);
   });
 
-  test('a root that may not be changed is shown, and one that may not be seen is left', () => {
+  test('show a root that may not be changed, and leave one that may not be seen', () => {
     const at = new Place();
     const inner = at.directory('work/inner');
     expect(added(at, { readOnly: ['work'] })).toEqual([]);
@@ -103,7 +103,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command under rules about paths', () => {
     return { at, places };
   }
 
-  test('neither sees nor changes these, and works beside them', async () => {
+  test('neither sees nor changes denied paths, and works next to them', async () => {
     const { at, places } = world();
     const sandbox = at.sandbox();
     for (const attack of ATTACKS) {
@@ -130,7 +130,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command under rules about paths', () => {
     expect(readFileSync(join(at.root, 'hidden/x'), 'utf8')).toBe('SECRET\n');
   });
 
-  test('sees nothing of these where it may only read', async () => {
+  test('sees no denied path if it may only read', async () => {
     const { at, places } = world();
     const ran = await runIn(at.sandbox(), 'cat hidden/x masked 2>/dev/null; cat a.txt', {
       roots: [at.root],
@@ -140,7 +140,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command under rules about paths', () => {
     expect(ran).toMatchObject({ code: 0, out: 'as it was' });
   });
 
-  test('changes no root that is denied as a whole, wherever it lies', async () => {
+  test('changes no root that is denied completely, wherever it is', async () => {
     for (const below of ['/var/tmp', '/tmp']) {
       const at = new Place({ below });
       at.write('work/a.txt', 'as it was');

@@ -23,14 +23,14 @@ test.each([
   ['ID=alpine\n', 'apk add bubblewrap'],
   ['ID=mine\n', expect.stringContaining('apt')],
   [undefined, expect.stringContaining('bubblewrap')],
-])('how to get it on %j', (osRelease, hint) => {
+])('the installation advice for %j', (osRelease, hint) => {
   expect(diagnoseMissingBubblewrap({ ...FACTS, osRelease })).toEqual({
     because: 'bubblewrap (bwrap) is not installed',
     hint,
   });
 });
 
-describe('why it does not work', () => {
+describe('the reason why the sandbox does not work', () => {
   test.each([
     [
       DENIED,

@@ -10,7 +10,7 @@ import { HAS_BUBBLEWRAP, Place, runIn } from './support.ts';
 const run = (at: Place, command: string) => runIn(at.sandbox(), command, { roots: [at.root] });
 
 describe.runIf(HAS_BUBBLEWRAP)('a command', () => {
-  test('moves nothing that lies outside, through a link in the way', async () => {
+  test('moves nothing outside through a link on the way', async () => {
     const at = repository();
     at.write('home/.config/git/config', 'mine');
     at.write('outside/hooks/x', 'mine');
@@ -58,7 +58,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command', () => {
     expect(existsSync(join(tree, '.npmrc'))).toBe(false);
   });
 
-  test('is not believed a commit that has files of .git', async () => {
+  test('does not get a commit trusted that contains .git files', async () => {
     const at = repository();
     const blob = execFileSync('git', ['hash-object', '-w', '--stdin'], {
       cwd: at.root,
@@ -91,7 +91,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command', () => {
     },
   );
 
-  test('leaves after kill -9 what git had brought from a commit', async () => {
+  test('leaves files that git had written from a commit after kill -9', async () => {
     const at = repository();
     git(at.root, 'checkout', '-qb', 'side');
     at.write('work/.npmrc', 'of the user');

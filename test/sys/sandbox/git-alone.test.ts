@@ -37,7 +37,7 @@ const read = (at: Place, name: string): string => readFileSync(join(at.root, nam
 
 describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
   test.each(['git checkout -q side', 'git reset -q --hard side', 'git merge -q --ff-only side'])(
-    'changes protected files to what a commit has: %s',
+    'changes protected files to the content of a commit: %s',
     async (command) => {
       const at = repository();
       const first = git(at.root, 'rev-parse', 'main').trim();
@@ -51,7 +51,7 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
     },
   );
 
-  test('sets up what a branch follows, a remote and a name, and nothing that names a program', async () => {
+  test('configures the upstream of a branch, a remote and a name, and nothing that names a program', async () => {
     const at = repository();
     const other = at.directory('other.git');
     git(other, 'init', '-q', '--bare');
@@ -87,7 +87,7 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
     expect(git(at.root, 'worktree', 'list').trim().split('\n')).toHaveLength(1);
   });
 
-  test('gets back what was changed to anything but a commit of the user', async () => {
+  test('restores files that were changed to anything but a commit of the user', async () => {
     const at = repository();
     // What no commit has would be lost.
     at.write('work/.npmrc', 'mine');
@@ -98,7 +98,7 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
     expect(read(at, '.npmrc')).toBe('mine');
   });
 
-  test('gets back what a link took the place of', async () => {
+  test('restores files that a link has replaced', async () => {
     const at = repository();
     const away = at.directory('home/away');
     at.write('work/.vscode/settings.json', 'mine');
@@ -137,14 +137,14 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
         git(at.root, 'remote', 'add', 'origin', other);
       },
     ],
-  ])('is held as any command where there are %s', async (_, prepare) => {
+  ])('is treated as any command if there are %s', async (_, prepare) => {
     const at = repository();
     prepare(at);
     const ran = await alone(at, 'echo evil > .vscode/settings.json; echo evil > .git/config');
     expect(ran.out).toMatch(/settings.json: Read-only file system[^]*config: Read-only file/);
   });
 
-  test('has no hooks that were made meanwhile', async () => {
+  test('has no hooks that were created meanwhile', async () => {
     const at = repository();
     const hook = join(at.root, '.git/hooks');
     symlinkSync(at.directory('home/none'), join(at.root, 'link'));

@@ -10,7 +10,7 @@ const alone = (at: Place, command: string) =>
   runIn(at.sandbox(), command, { roots: [at.root], runsGitAlone: true });
 
 describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
-  test('gets back what was there where it has made too much to be compared', async () => {
+  test('restores the earlier state if it has created too much to be compared', async () => {
     const at = repository();
     const command = `head -c 9000000 /dev/zero > .vscode/big; echo evil > .vscode/settings.json
       echo evil > .vscode/tasks.json; git config core.fsmonitor evil`;
@@ -37,7 +37,7 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
     expect(readFileSync(join(at.root, '.git/config'), 'utf8')).toBe(settings);
   });
 
-  test('leaves what Muster itself wrote meanwhile', async () => {
+  test('leaves files that Muster itself wrote meanwhile', async () => {
     const at = repository();
     const file = join(at.root, '.vscode/settings.json');
     const running = alone(at, 'git log -1; sleep 1');
@@ -48,7 +48,7 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
     expect(readFileSync(file, 'utf8')).toBe('of the user');
   });
 
-  test('does not take the work of another one for that of the user', async () => {
+  test('does not mistake the work of another command for that of the user', async () => {
     const at = repository();
     const sandbox = at.sandbox();
     writeFileSync(join(at.root, '.vscode/settings.json'), 'of the user');
@@ -66,7 +66,7 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
     expect(readdirSync(join(at.root, '.vscode'))).toEqual(['settings.json']);
   });
 
-  test('brings back what it has stashed of the user', async () => {
+  test('restores the changes of the user that it has stashed', async () => {
     const at = repository();
     const sandbox = at.sandbox();
     writeFileSync(join(at.root, '.vscode/settings.json'), 'of the user');
@@ -77,7 +77,7 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
     expect(readFileSync(join(at.root, '.vscode/settings.json'), 'utf8')).toBe('of the user');
   });
 
-  test('tells what it has removed of the user, and is there again', async () => {
+  test('reports files of the user that it has removed, and they are restored', async () => {
     const at = repository();
     at.write('work/.envrc', 'of the user');
     const places = {
@@ -95,7 +95,7 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
     expect(readFileSync(join(at.root, '.envrc'), 'utf8')).toBe('of the user');
   });
 
-  test('gets back at the next start what it had changed when its owner was killed', async () => {
+  test('restores at the next start what it had changed when its owner was killed', async () => {
     const at = repository();
     const file = at.write('work/.vscode/settings.json', 'of the user');
     const sandbox = at.sandbox();
@@ -118,7 +118,7 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
     expect(git(at.root, 'config', '--local', '--list')).not.toContain('evil');
   });
 
-  test('does not trust what it fetches from a repository of a command', async () => {
+  test('does not trust commits that it fetches from a repository of a command', async () => {
     const at = repository();
     const other = at.directory('other');
     git(other, 'clone', '-q', '--bare', at.root, 'x.git');

@@ -33,7 +33,7 @@ test.runIf(HAS_BUBBLEWRAP).each([
   ['command', KILLS],
   ['loopback', KILLS / 3],
 ])(
-  'nothing of a %s lives on, whenever its owner is killed',
+  'no process of a %s survives, whenever its owner is killed',
   { timeout: 240_000 },
   async (kind, kills) => {
     const { root } = new Place();

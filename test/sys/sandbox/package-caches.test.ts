@@ -19,7 +19,7 @@ function settings(at: Place, kind: CacheSettings['kind'] = 'private'): CacheSett
 
 const USE = { mayWrite: true, network: true, makes: true };
 
-test('private caches lie in a directory of the user alone, which is made', () => {
+test('private caches are in a directory of the user alone, which is created', () => {
   const at = new Place();
   const { variables, writable } = locateCaches(settings(at), USE);
   const { directory } = settings(at);
@@ -33,7 +33,7 @@ test('private caches lie in a directory of the user alone, which is made', () =>
   });
 });
 
-test('private caches are made for a command that names a program which keeps some', () => {
+test('private caches are created for a command that names a program with a cache', () => {
   const at = new Place();
   expect(locateCaches(settings(at), { ...USE, makes: false }).writable).toEqual([]);
   expect(existsSync(join(at.home, '.cache'))).toBe(false);
@@ -44,7 +44,7 @@ test('private caches are made for a command that names a program which keeps som
   expect(locateCaches(settings(at), { ...USE, makes: false }).writable).toEqual([directory]);
 });
 
-test('without a network packages that the user has already are used', () => {
+test('without a network the packages of the user are used', () => {
   const at = new Place();
   mkdirSync(join(at.home, '.cargo'));
   const { directory } = settings(at);
@@ -60,9 +60,9 @@ test('without a network packages that the user has already are used', () => {
 });
 
 test.each([
-  ['where nothing may be written', { ...USE, mayWrite: false }],
-  ['where their directory is a link', USE],
-])('caches go with the temporary directory %s', (_, use) => {
+  ['if nothing may be written', { ...USE, mayWrite: false }],
+  ['if their directory is a link', USE],
+])('caches are in the temporary directory %s', (_, use) => {
   const at = new Place();
   if (use.mayWrite) {
     mkdirSync(join(at.home, '.cache/muster'), { recursive: true });
@@ -74,7 +74,7 @@ test.each([
   expect(existsSync(join(settings(at).directory, 'npm'))).toBe(false);
 });
 
-test('shared caches are those of the user, where they are there', () => {
+test('shared caches are those of the user, if they exist', () => {
   const at = new Place();
   const npm = at.directory('home/.npm');
   const pip = at.directory('pip');
@@ -89,7 +89,7 @@ test('shared caches are those of the user, where they are there', () => {
 });
 
 test.runIf(HAS_BUBBLEWRAP)(
-  'a command writes to its caches, and to nothing beside them',
+  'a command writes to its caches, and to nothing next to them',
   async () => {
     const at = new Place();
     const sandbox = at.sandbox({ caches: settings(at) });

@@ -31,21 +31,21 @@ function texts(laid: readonly PathRule[]): readonly string[] {
   return laid.map(({ kind, path }) => `${kind} ${path}`);
 }
 
-describe('rules are laid from the top down', () => {
+describe('rules apply from the top down', () => {
   test.each([
     [
-      'a root below what is private is there',
+      'a root below a private directory is visible',
       ['writable /tmp/w', 'private /tmp'],
       ['private /tmp', 'writable /tmp/w'],
     ],
     [
-      'what is private takes secrets along',
+      'a private directory hides the secrets in it',
       ['hidden /tmp/home/.ssh', 'masked /tmp/.env', 'private /tmp'],
       ['private /tmp'],
     ],
     ['a root that is private is a root', ['private /tmp', 'writable /tmp'], ['writable /tmp']],
     [
-      'a root that only shows something is there where it would not be',
+      'a root that is only shown is visible where it would not be otherwise',
       ['shown /tmp/w', 'shown /home/w', 'private /tmp'],
       ['private /tmp', 'shown /tmp/w'],
     ],
@@ -55,27 +55,27 @@ describe('rules are laid from the top down', () => {
       [],
     ],
     [
-      'what is in a held directory is protected',
+      'files in a held directory are protected',
       ['protected /w/.git/hooks', 'held /w/.git', 'writable /w', 'absent /w/.git/config'],
       ['writable /w', 'held /w/.git', 'absent /w/.git/config', 'protected /w/.git/hooks'],
     ],
     [
-      'secrets in a root are not shown, and what is both protected and secret neither',
+      'secrets in a root are hidden, even if they are also protected',
       ['writable /w', 'masked /w/.envrc', 'protected /w/.envrc', 'hidden /w/.ssh'],
       ['writable /w', 'masked /w/.envrc', 'hidden /w/.ssh'],
     ],
     [
-      'nothing is made in what is not there',
+      'nothing is created in a missing directory',
       ['writable /w', 'absent /w/.git', 'absent /w/.git/hooks', 'masked /w/.git/x.pem'],
       ['writable /w', 'absent /w/.git'],
     ],
     [
-      'a root in a hidden place is there',
+      'a root in a hidden directory is visible',
       ['hidden /h/.aws', 'writable /h/.aws/w'],
       ['hidden /h/.aws', 'writable /h/.aws/w'],
     ],
     [
-      'a name that begins like another is another',
+      'a name that begins like another is another name',
       ['private /tmp', 'masked /tmpfile'],
       ['private /tmp', 'masked /tmpfile'],
     ],
@@ -85,7 +85,7 @@ describe('rules are laid from the top down', () => {
       ['writable /w', 'protected /w/hooks'],
     ],
     [
-      'directories on the way to what is protected or secret stay where they are',
+      'directories on the way to something protected or secret stay where they are',
       ['writable /w', 'protected /w/.github/agents', 'hidden /w/a/b/.ssh', 'masked /o/p/.env'],
       [
         'writable /w',
@@ -98,7 +98,7 @@ describe('rules are laid from the top down', () => {
       ],
     ],
     [
-      'the whole disk is above all',
+      'the full disk is above everything',
       ['writable /', 'private /tmp', 'protected /.git'],
       ['writable /', 'protected /.git', 'private /tmp'],
     ],
@@ -108,7 +108,7 @@ describe('rules are laid from the top down', () => {
     expect(texts(layerRules(layerRules(rules(...given))))).toEqual(expected);
   });
 
-  test('where a command can write', () => {
+  test('a list says where a command can write', () => {
     const laid = layerRules(rules('writable /w', 'protected /w/.git', 'writable /w/.git/in'));
     const paths = ['/w', '/w/a', '/w/.git', '/w/.git/x', '/w/.git/in/y', '/', '/wide'];
     expect(paths.filter((path) => isWritable(path, laid))).toEqual(['/w', '/w/a', '/w/.git/in/y']);
@@ -145,13 +145,13 @@ describe('bubblewrap', () => {
     expect(args.join(' ')).toBe(`${expected} --chdir /w -- /bin/echo --help`);
   });
 
-  test('what sets up the kernel is closed to root', () => {
+  test('paths that configure the kernel are closed to root', () => {
     const args = buildBubblewrapArguments({ ...PLAN, asRoot: true }, ['true']).join(' ');
     expect(args).toContain('--proc /proc --ro-bind-try /proc/acpi /proc/acpi ');
     expect(args).toContain('--ro-bind-try /proc/sys /proc/sys ');
   });
 
-  test('no name of a directory becomes an option or two', () => {
+  test('no name of a directory becomes an option', () => {
     const path = '/w/--bind / "\n:$(x)';
     const plan = { ...PLAN, rules: [{ kind: 'writable', path }] as const, cwd: path };
     const args = buildBubblewrapArguments(plan, ['true']);
@@ -167,7 +167,7 @@ describe('seatbelt', () => {
     { kind: 'hidden', path: '/h/.ssh' },
   ];
 
-  test('paths are parameters, and no part of the profile', () => {
+  test('paths are parameters, and not part of the profile', () => {
     const [p, profile = '', ...rest] = buildSeatbeltArguments(
       { ...PLAN, rules: given, scratch: '/t/s' },
       ['/bin/ls', '-D'],
@@ -199,7 +199,7 @@ describe('seatbelt', () => {
     expect(command).toEqual(['--', '/bin/ls', '-D']);
   });
 
-  test('the network is denied but where it is allowed', () => {
+  test('the network is denied unless it is allowed', () => {
     const [, profile = ''] = buildSeatbeltArguments({ ...PLAN, network: true }, ['true']);
     expect(profile).not.toContain('network');
   });

@@ -530,7 +530,7 @@ testRules({
   ],
 });
 
-it('names a mark of the cache on an empty text', () => {
+it('names a cache mark on an empty text', () => {
   const violations = checkAnthropic(request([user([text('a'), { ...text(''), ...MARK }])]));
   expect(violations.map(({ message }) => message)).toContain(
     'messages.0.content.1.text: cache_control cannot be set for empty text blocks',

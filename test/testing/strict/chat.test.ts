@@ -385,7 +385,7 @@ describe('any server', () => {
   });
 });
 
-it('names a refused role of the system as chat templates do', () => {
+it('names a refused system role as chat templates do', () => {
   const violations = checkChat(request([SYSTEM, user('a')]), { refusedRoles: ['system'] });
   expect(violations).toMatchObject([
     { rule: 'chat/refused-role', message: 'System role not supported' },

@@ -39,9 +39,9 @@ const CHANGED = (bytes: Buffer, at: number, to: number): Buffer => {
 test.each<readonly [string, Buffer, string]>([
   ['a bit that has flipped in a PNG', CHANGED(pngOf(9, 9), 45, 1), 'it is damaged'],
   ['a PNG without a picture', noPicture(), 'it contains no picture'],
-  ['a PNG of no width', CHANGED(CHANGED(pngOf(9, 9), 19, 0), 29, 0), 'it is damaged'],
+  ['a PNG without width', CHANGED(CHANGED(pngOf(9, 9), 19, 0), 29, 0), 'it is damaged'],
   ['a JPEG that gives no size', Buffer.from('ffd8ffdaffd9', 'hex'), 'it does not give its size'],
-  ['a JPEG of no height', jpegOf(9, 0), 'it does not give its size'],
+  ['a JPEG without height', jpegOf(9, 0), 'it does not give its size'],
   ['a GIF of unknown blocks', CHANGED(gifOf(9, 9), 19, 7), 'it is damaged'],
   ['a WebP that claims 4 GB', CHANGED(webpOf(9, 9), 7, 0xff), 'it is cut off'],
   ['a PDF that is encrypted', pdfOf(1, '/Encrypt 9 0 R'), 'it is encrypted'],

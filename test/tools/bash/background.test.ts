@@ -117,7 +117,7 @@ test.each(STOPS.filter(([, command]) => HAS_SETSID || !command.includes('setsid'
 );
 
 test.runIf(HAS_SETSID)(
-  'what a command leaves running is stopped with it, and its output says so',
+  'processes that a command leaves running are stopped with it, and its output says so',
   async () => {
     const at = makeWorkspace();
     const shell = testShell();
@@ -133,7 +133,7 @@ test.runIf(HAS_SETSID)(
 );
 
 test.runIf(HAS_SETSID)(
-  'one that ends by itself stays so, even when told to stop at the same time',
+  'a shell that ends by itself stays ended, even when it is stopped at the same time',
   async () => {
     const at = makeWorkspace();
     const shell = testShell();

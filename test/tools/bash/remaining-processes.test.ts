@@ -59,7 +59,7 @@ describe.runIf(process.platform === 'linux').each(PLACES)('%s', (_, open) => {
     expect(await open()('setsid -f sleep 31')).toContain(`[1 process was ${LEFT}: "sleep 31"]`);
   });
 
-  test.runIf(needs('perl', 'perl'))('a zombie is none', async () => {
+  test.runIf(needs('perl', 'perl'))('a zombie does not count', async () => {
     // Its parent, which does not wait for it, ends with the command, so nothing keeps running.
     const command = `perl -e 'if (fork == 0) { exit 0 } select undef, undef, undef, 0.1'`;
     expect(await open()(command)).toBe('[exit code 0]');

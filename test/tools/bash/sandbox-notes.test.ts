@@ -55,7 +55,7 @@ test.each([
   expect(notes(output, { exitCode })).toEqual([]);
 });
 
-test('says nothing without a sandbox, or where the network is allowed', () => {
+test('says nothing without a sandbox, or if the network is allowed', () => {
   expect(notes('x: Read-only file system', { held: null })).toEqual([]);
   expect(notes('Could not resolve host', { held: { ...HELD, network: true } })).toEqual([]);
 });

@@ -40,7 +40,7 @@ async function search(
   return { text, places, first: places[0] };
 }
 
-test('a place comes with its line and the reason', async () => {
+test('a location comes with its line and the reason', async () => {
   const { text } = await search(sources(), 'Where are cookies of a session kept?', { limit: 2 });
   expect(text).toBe(
     `1. \`src/session/cookie-jar.ts:4\`: defines \`CookieJar\`, with “cookies”, “session” close together, “cookies”, “session” in its path.
@@ -88,7 +88,7 @@ test('a directory can be searched alone, and its paths are shown from the workin
   expect(places).toEqual(['test/cookie-jar.test.ts:1']);
 });
 
-test('at most as many places as asked for are shown, and the text stays within its cap', async () => {
+test('at most as many locations as requested are shown, and the text stays within its limit', async () => {
   const workspace = sources();
   for (let index = 0; index < 30; index += 1) workspace.write(`many/${index}.ts`, 'gizmo();\n');
   const shown = async (input: JsonObject) =>
@@ -101,7 +101,7 @@ test('at most as many places as asked for are shown, and the text stays within i
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(100);
 });
 
-test('names decide where a question asks for a place, and text where it reports a fault', async () => {
+test('names decide if a question asks for a location, and text if it reports a fault', async () => {
   const workspace = sources();
   const used = 'gears.grind(pace);\n'.repeat(40);
   workspace.write(
@@ -138,7 +138,7 @@ test.each([
   ['function first() {\n  return 1;\n', '  ', 'in `first`, with “gadget”.'],
   ['class Desk {\n  first() {\n  }\n', '  ', 'in `Desk`, with “gadget”.'],
 ])(
-  'a line far below a definition belongs to it only where it stands in it: %j',
+  'a line far below a definition belongs to it only if it is inside it: %j',
   async (above, indent, reason) => {
     const workspace = makeWorkspace();
     const far = `${indent}call();\n`.repeat(90);

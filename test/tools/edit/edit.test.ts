@@ -22,7 +22,7 @@ async function readFirst(at: Workspace, name: string, content: string | Buffer):
 }
 
 describe('Write', () => {
-  test('makes a file and its directories', async () => {
+  test('creates a file and its directories', async () => {
     const at = makeWorkspace();
     expect(await at.call('Write', { file_path: 'a/b/c.txt', content: 'x\ny\n' })).toEqual({
       text: 'Created a/b/c.txt: 2 lines.',
@@ -144,7 +144,7 @@ describe('Edit', () => {
       'a is not valid UTF-8, and not windows-1252 (Latin-1) either',
     ],
     ['half UTF-16', Buffer.from('fffe6100620063', 'hex'), 'a is not valid UTF-16LE, and not'],
-  ])('%s files are left alone', async (_, content, said) => {
+  ])('%s files are left unchanged', async (_, content, said) => {
     const at = makeWorkspace();
     const path = at.write('a', content);
     at.context.files.remember(path, sha256(content));
@@ -154,19 +154,16 @@ describe('Edit', () => {
     expect(readFileSync(path)).toEqual(Buffer.from(content));
   });
 
-  test.each([['Edit'], ['MultiEdit']])(
-    '%s of a file that is not there points to Write',
-    async (name) => {
-      const at = makeWorkspace();
-      const edit = { old_string: '', new_string: 'x' };
-      const input = name === 'Edit' ? edit : { edits: [edit] };
-      expect(await at.call(name, { file_path: 'made.ts', ...input })).toEqual({
-        text: 'made.ts does not exist. Edit only changes existing files: use Write with file_path and content to make it.',
-        error: 'NOT_FOUND',
-      });
-      expect(readdirSync(at.root)).toEqual([]);
-    },
-  );
+  test.each([['Edit'], ['MultiEdit']])('%s of a missing file points to Write', async (name) => {
+    const at = makeWorkspace();
+    const edit = { old_string: '', new_string: 'x' };
+    const input = name === 'Edit' ? edit : { edits: [edit] };
+    expect(await at.call(name, { file_path: 'made.ts', ...input })).toEqual({
+      text: 'made.ts does not exist. Edit only changes existing files: use Write with file_path and content to make it.',
+      error: 'NOT_FOUND',
+    });
+    expect(readdirSync(at.root)).toEqual([]);
+  });
 
   test('an empty old_string fills only an empty file that was read', async () => {
     const at = makeWorkspace();

@@ -9,14 +9,14 @@ const index = (text: string, ...names: readonly string[]): string =>
 describe('an index', () => {
   it.each<readonly [string, string, readonly string[], string]>([
     [
-      'is made',
+      'is created',
       '',
       ['a.md', 'b.md'],
       '# Memory\n\n- [a.md](a.md): about a.md\n- [b.md](b.md): about b.md\n',
     ],
-    ['is none of nothing', '', [], ''],
+    ['is not created for no notes', '', [], ''],
     [
-      'loses the line of what is gone',
+      'loses the line of a missing note',
       '- [a.md](a.md): x\n- [b.md](b.md)\n',
       ['b.md'],
       '- [b.md](b.md)\n',
@@ -34,35 +34,30 @@ describe('an index', () => {
       '- [a.md](a.md): x\n',
     ],
     [
-      'keeps what is no line of it',
+      'keeps lines that do not belong to it',
       'Hi.\n- [x](../a.md)\n- [y](https://a.md)\n- [z](MEMORY.md)\nBye',
       [],
       'Hi.\n- [x](../a.md)\n- [y](https://a.md)\n- [z](MEMORY.md)\nBye',
     ],
     [
-      'gets new lines behind its last one',
+      'gets new lines after its last one',
       '- [a.md](a.md)\n\nFacts.\n',
       ['a.md', 'b.md'],
       '- [a.md](a.md)\n- [b.md](b.md): about b.md\n\nFacts.\n',
     ],
     [
-      'gets them at the end of free text',
+      'gets new lines at the end of free text',
       'Facts',
       ['a.md'],
       'Facts\n\n- [a.md](a.md): about a.md\n',
     ],
     [
-      'gets them behind a line without an end',
+      'gets new lines after a line without an end',
       '- [a.md](a.md)',
       ['a.md', 'b.md'],
       '- [a.md](a.md)\n- [b.md](b.md): about b.md\n',
     ],
-    [
-      'keeps the line ends of Windows',
-      'Hi\r\n',
-      ['a.md'],
-      'Hi\r\n\r\n- [a.md](a.md): about a.md\r\n',
-    ],
+    ['keeps Windows line ends', 'Hi\r\n', ['a.md'], 'Hi\r\n\r\n- [a.md](a.md): about a.md\r\n'],
   ])('%s', (_, text, names, wanted) => {
     expect(index(text, ...names)).toBe(wanted);
   });

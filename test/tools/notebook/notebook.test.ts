@@ -228,8 +228,8 @@ test('a near miss names the cell and the line in it', () => {
 test.each([
   ['not JSON', '{'],
   ['no list of cells', '{"worksheets":[]}'],
-  ['cells that are none', '{"cells":[1]}'],
-  ['a source that is no text', '{"cells":[{"cell_type":"raw","source":[1]}]}'],
+  ['cells that are not cells', '{"cells":[1]}'],
+  ['a source that is not text', '{"cells":[{"cell_type":"raw","source":[1]}]}'],
 ])('%s is not a notebook', (_, text) => {
   expect(parseNotebook(text)).toBeNull();
 });
@@ -391,7 +391,7 @@ describe('the tools', () => {
     );
   });
 
-  test('a notebook that somebody else has changed must be read again', async () => {
+  test('a notebook that was changed since must be read again', async () => {
     const at = await opened();
     at.write('a.ipynb', JSON.stringify(THREE_CELLS));
     const edit = { notebook_path: 'a.ipynb', cell_id: 'load', new_source: 'x' };

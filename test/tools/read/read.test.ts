@@ -80,7 +80,11 @@ test('text that is not UTF-8 is shown with a note', async () => {
 test.each([
   ['gzip', Buffer.from('1f8b0800000000000003', 'hex'), 'gzip data, 10 bytes'],
   ['UTF-32', Buffer.from('fffe000068000000', 'hex'), 'binary data, 8 bytes'],
-  ['no UTF-16 for all its mark', Buffer.from('fffe00d800d80000', 'hex'), 'binary data, 8 bytes'],
+  [
+    'no UTF-16 in spite of its mark',
+    Buffer.from('fffe00d800d80000', 'hex'),
+    'binary data, 8 bytes',
+  ],
   ['zeros', Buffer.alloc(100), 'binary data, 100 bytes'],
   ['controls', Buffer.alloc(100, 1), 'binary data, 100 bytes'],
 ])('binary: %s', async (_, content, kind) => {

@@ -73,7 +73,7 @@ describe('a search of a scope', () => {
     ]);
   });
 
-  test('ignore files in parent directories hold up to the top of the repository', async () => {
+  test('uses ignore files in parent directories up to the top of the repository', async () => {
     const at = tempDirectory();
     plant(at, {
       '.gitignore': 'top.ts\n',

@@ -40,7 +40,7 @@ function upTo(request: ModelRequest | undefined, messages: number) {
   return { prefix: request?.prefix, messages: request?.messages.slice(0, messages) };
 }
 
-it('goes on with the conversation of its parent, whose bytes its requests begin with', async () => {
+it('a forked conversation continues that of its parent, and its requests begin with the same bytes', async () => {
   const test = engine({
     main: [
       calls(call('Read', {})),
@@ -109,7 +109,7 @@ it('goes on with the conversation of its parent, whose bytes its requests begin 
   ]);
 });
 
-it('is handed on through several tasks, one below the other', async () => {
+it('a forked context is passed on through several levels of tasks', async () => {
   const test = engine({
     main: [calls(call('Task', { prompt: 'middle', description: 'the middle' }))],
     middle: [calls(fork('below'))],
@@ -136,7 +136,7 @@ it('another model in the call is an error', async () => {
   expect(eventsOfType(test, 'child.created')).toEqual([]);
 });
 
-it('the model is that of the conversation, whatever the type runs on else', async () => {
+it('a fork uses the model of the conversation, whatever model its type runs on otherwise', async () => {
   const test = engine(
     { main: [calls(fork('one', { subagent_type: 'scout' }))] },
     {
@@ -148,7 +148,7 @@ it('the model is that of the conversation, whatever the type runs on else', asyn
   expect(requestsFor(test.model.requests, 'one').map(({ model }) => model.id)).toEqual(['one']);
 });
 
-it('a type that works with none of its parent’s tools is an error', async () => {
+it('a type that has none of its parent’s tools is an error', async () => {
   const test = engine(
     {
       main: [calls(call('Task', { prompt: 'middle', subagent_type: 'coordinator' }))],
@@ -169,7 +169,7 @@ it('a type that works with none of its parent’s tools is an error', async () =
   );
 });
 
-it('repeated calls of its parent are not counted against it', async () => {
+it('repeated calls of the parent are not counted against the fork', async () => {
   const test = engine({
     main: [
       ...Array.from({ length: 6 }, () => calls(call('Read', {}))),
@@ -186,7 +186,7 @@ it('repeated calls of its parent are not counted against it', async () => {
   ]);
 });
 
-it('a later resume goes on with the same bytes', async () => {
+it('a fork that is resumed later continues with the same bytes', async () => {
   const test = engine({
     main: [
       calls(call('Read', {})),

@@ -36,7 +36,7 @@ async function forked(store: TaskStore): Promise<{ test: TestEngine; heirs: read
   return { test, heirs: eventsOfType(test, 'child.created').map(({ child }) => child) };
 }
 
-it('a large conversation that siblings inherit is kept once, and comes back as it was', async () => {
+it('a large conversation that siblings fork is stored once, and is read back unchanged', async () => {
   const directory = join(tempDirectory(), 'data');
   const { test, heirs } = await forked(storeIn(directory));
   const created = eventsOfType(test, 'task.created');
@@ -59,7 +59,7 @@ it('a large conversation that siblings inherit is kept once, and comes back as i
   expect([tasks.map(({ difference }) => difference), lost]).toEqual([[null], []]);
 });
 
-it('it goes along when the heir is exported without its parent', async () => {
+it('the conversation is exported with a fork even without its parent', async () => {
   const here = storeIn(join(tempDirectory(), 'data'));
   const { heirs } = await forked(here);
   const [heir = ''] = heirs;
@@ -69,7 +69,7 @@ it('it goes along when the heir is exported without its parent', async () => {
   expect(foldLog(elsewhere, heir).spec).toEqual(spec);
 });
 
-it('a log in which messages are none is no log of a task', async () => {
+it('a log with invalid messages is not a task log', async () => {
   const here = storeIn(join(tempDirectory(), 'data'));
   const { heirs } = await forked(here);
   const [heir = ''] = heirs;

@@ -50,7 +50,7 @@ function blobsIn(directory: string): readonly string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-it('a large conversation that several are told of is kept once, and comes back as it was', async () => {
+it('a large conversation that is summarized for several children is stored once, and is read back unchanged', async () => {
   const directory = join(tempDirectory(), 'data');
   const { test, one, two } = await delegated(storeIn(directory));
   const again = storeIn(directory);
@@ -67,7 +67,7 @@ it('a large conversation that several are told of is kept once, and comes back a
   expect(whole).toHaveLength(1);
 });
 
-it('a task that is moved without its parent asks for the same', async () => {
+it('a task that is moved without its parent sends the same requests', async () => {
   const { test, one } = await delegated(storeIn(join(tempDirectory(), 'data')));
   const elsewhere = storeIn(join(tempDirectory(), 'data'));
   await elsewhere.importTree(test.store.exportTree(one));
@@ -84,7 +84,7 @@ it('a task that is moved without its parent asks for the same', async () => {
   expect(run.state.status).toBe('completed');
 });
 
-it('where the conversation is lost before the summary was asked for, the task goes on and says so', async () => {
+it('if the conversation is lost before the summary was requested, the task continues and says so', async () => {
   const directory = join(tempDirectory(), 'data');
   const { one } = await delegated(storeIn(directory));
   const again = storeIn(directory);
@@ -108,7 +108,7 @@ it('where the conversation is lost before the summary was asked for, the task go
   );
 });
 
-it('a log in which the conversation is none is no log of a task', async () => {
+it('a log with an invalid conversation is not a task log', async () => {
   const { test, one } = await delegated(storeIn(join(tempDirectory(), 'data')));
   let text = '';
   for await (const piece of test.store.exportTree(one)) text += piece;

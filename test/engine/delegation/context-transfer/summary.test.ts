@@ -111,7 +111,7 @@ function notes(started: TestEngine): readonly string[] {
 }
 
 describe('a summary of the conversation of the parent', () => {
-  it('is asked for with the bytes that the parent has sent, and stands before the prompt', async () => {
+  it('is requested with the bytes that the parent has sent, and appears before the prompt', async () => {
     const { test: started, root } = await run({
       children: [child('one', { subagent_type: 'scout', model: 'other' })],
     });
@@ -162,7 +162,7 @@ describe('a summary of the conversation of the parent', () => {
     expect(await differences(started, root.spec.id)).toEqual([]);
   });
 
-  it('is asked for once by all that one message makes, and is the same for all', async () => {
+  it('is requested once for all tasks that one message creates, and is the same for all', async () => {
     const prompts = ['one', 'two', 'three', 'four'];
     const { test: started, root } = await run({
       children: prompts.map((prompt) => child(prompt)),
@@ -183,7 +183,7 @@ describe('a summary of the conversation of the parent', () => {
     expect(await differences(started, root.spec.id)).toEqual([]);
   });
 
-  it('of a conversation that was summarised itself begins with what stands there now', async () => {
+  it('of a conversation that was summarized before begins with its present content', async () => {
     let turn = 0;
     const started = testEngine(
       (request) => {
@@ -213,7 +213,7 @@ describe('a summary of the conversation of the parent', () => {
     expect(await differences(started, root.spec.id)).toEqual([]);
   });
 
-  it('is asked for anew by a later message', async () => {
+  it('is requested again for a later message', async () => {
     const { test: started } = await run({
       answers: {
         main: [calls(call('Read', {})), calls(child('one')), calls(child('two'))],
@@ -222,7 +222,7 @@ describe('a summary of the conversation of the parent', () => {
     expect(asked(started)).toHaveLength(2);
   });
 
-  it('of a few words is those words, and nobody is asked', async () => {
+  it('of a few words is those words, without a request', async () => {
     const { test: started } = await run({ answers: { main: [calls(child('one'))] } });
     expect(asked(started)).toEqual([]);
     const [given, prompt] = textsOf(requestsFor(started.model.requests, 'one')[0]);
@@ -230,7 +230,7 @@ describe('a summary of the conversation of the parent', () => {
     expect(childOf(started, 'one').spec.summarised).toBeUndefined();
   });
 
-  it('goes with a branch and a resume, and what is said meanwhile comes after the prompt', async () => {
+  it('is kept by a branch and a resume, and later messages come after the prompt', async () => {
     const { test: started } = await run();
     const { spec, lastSeq } = childOf(started, 'one');
     const at = (eventsOfType(started, 'context.summarised')[0]?.seq ?? 0) + 1;
@@ -261,7 +261,7 @@ describe('a summary of the conversation of the parent', () => {
 
 const SERVER: ModelFailure = { kind: 'server', message: 'scripted/one: down', retryable: false };
 
-describe('where no summary comes', () => {
+describe('if no summary can be made', () => {
   test.each([
     ['its provider fails', { failure: SERVER }, 1, 'scripted/one: down'],
     [
@@ -284,13 +284,13 @@ describe('where no summary comes', () => {
       'the answers that came to it are none',
     ],
     [
-      'it is no shorter',
+      'it is not shorter',
       { text: 'word '.repeat(5_000) },
       2,
       'the answers that came to it are none',
     ],
   ] satisfies [string, ScriptedAnswer, number, string][])(
-    'since %s, what was said last stands there, and all are told',
+    'because %s, the last turns replace it, and all tasks are informed',
     async (_, answer, requests, because) => {
       const { test: started, root } = await run({
         children: [child('one'), child('two')],
@@ -313,7 +313,7 @@ describe('where no summary comes', () => {
     },
   );
 
-  it('a second try may bring it', async () => {
+  it('a second attempt may succeed', async () => {
     const { test: started, root } = await run({ summaries: [{ text: '' }, GOOD] });
     expect(asked(started)).toHaveLength(2);
     expect(textsOf(requestsFor(started.model.requests, 'one')[0])[0]).toContain('Goal: the sum.');
@@ -321,7 +321,7 @@ describe('where no summary comes', () => {
     expect(await differences(started, root.spec.id)).toEqual([]);
   });
 
-  it('a retry after a failed one is one request more, and no other model stands in', async () => {
+  it('a retry after a failure is one more request, and no fallback model is used', async () => {
     const failure = { ...SERVER, retryable: true };
     const { test: started, root } = await run({
       summaries: [{ failure }],
@@ -339,7 +339,7 @@ describe('where no summary comes', () => {
 describe('a budget', () => {
   const facts = async () => ({ contextWindow: null, maxOutput: 100, price: null });
 
-  it('without room for it refuses the call, and asks nobody', async () => {
+  it('without room for a summary refuses the call, without a request', async () => {
     const { test: started } = await run({
       facts,
       settings: { taskLimits: { ...SETTINGS.taskLimits, maxTokens: 3_000 } },
@@ -353,7 +353,7 @@ describe('a budget', () => {
     ]);
   });
 
-  it('counts what it takes, and bounds it', async () => {
+  it('counts and limits the tokens of a summary', async () => {
     const { test: started } = await run({
       facts,
       summaries: [{ ...GOOD, usage: { input: 59_000, output: 900 } }],
@@ -368,8 +368,8 @@ describe('a budget', () => {
   });
 });
 
-describe('stopped', () => {
-  it('in the middle, it ends as stopped, and a resume asks once more', async () => {
+describe('a task that is stopped', () => {
+  it('during the summary ends as stopped, and a resume requests the summary once more', async () => {
     const started = engine({
       summaries: [{ ...GOOD, delayMs: 60_000 }, GOOD],
       children: [child('one'), child('two')],
@@ -393,7 +393,7 @@ describe('stopped', () => {
     expect(asked(started)).toHaveLength(3);
   });
 
-  it('while it waits for a sibling, it ends at once', async () => {
+  it('while it waits for the summary of a sibling ends at once', async () => {
     const started = engine({
       summaries: [{ ...GOOD, delayMs: 60_000 }],
       children: [child('one'), child('two')],
@@ -410,7 +410,7 @@ describe('stopped', () => {
   });
 });
 
-it('killed after any event, it goes on, and asks for no summary that has come', async () => {
+it('a task that is killed after any event continues, and requests no summary that it has', async () => {
   const children = [child('one'), child('two')];
   const { test: whole, root } = await run({ children, summaries: [{ ...GOOD, delayMs: 5 }] });
   const { events } = whole;
@@ -437,7 +437,7 @@ it('killed after any event, it goes on, and asks for no summary that has come', 
   }
 });
 
-it('begun by one and asked for by another after a crash, it is asked for once, and both are paid', async () => {
+it('a summary that one task began and another requested after a crash is requested once, and both are charged', async () => {
   const children = [child('one'), child('two')];
   const { test: whole, root } = await run({ children, summaries: [{ ...GOOD, delayMs: 5 }] });
   const { events } = whole;

@@ -169,7 +169,7 @@ describe('an adjustment', () => {
   });
 
   it.each(ROWS)(
-    '%s is made from the first request on where the user says so',
+    '%s applies from the first request on if the user’s settings say so',
     (name, _said, sent, then) => {
       const adjustments = new RequestAdjustments(URL, [name]);
       expect(JSON.parse(adjustments.apply('m', JSON.stringify(sent)))).toEqual(then);
@@ -198,7 +198,7 @@ describe('an adjustment', () => {
     expect(new RequestAdjustments(URL).learn('m', refusal(400, 'stream_options', {}))).toBe(false);
   });
 
-  it('for a model holds only for that model, and for a server for all of its models', () => {
+  it('for a model applies only to that model, and for a server to all of its models', () => {
     const sent = { temperature: 0, stream_options: {} };
     const adjustments = new RequestAdjustments(URL);
     adjustments.learn('a', refusal(400, 'temperature', sent));

@@ -96,7 +96,7 @@ function cutShort({ body }: Sent, contentType = 'text/event-stream'): Sent {
 }
 
 it.each(named)(
-  'a complete answer over %s is taken though its last line has no end and the connection is reset',
+  'a complete answer over %s is accepted even if its last line has no end and the connection is reset',
   async (_name, wire) => {
     const read = await readQuirk(wire, cutShort(stream(wire.answer)));
     expect(read.text).toBe('hi');
@@ -118,7 +118,7 @@ it('a `[DONE]` without a line end completes an answer before a reset', async () 
 });
 
 it.each(named)(
-  'an answer over %s whose last event is cut by a reset broke off',
+  'an answer over %s whose last event is cut by a reset is incomplete',
   async (_name, wire) => {
     const body = stream(wire.answer.slice(0, wire.decisive + 1))
       .body.trimEnd()
@@ -160,7 +160,7 @@ it('an error in the event of the finish reason fails the answer', async () => {
   expect(read.failed).toMatch(/busy/);
 });
 
-it('an error after content behind a finish reason fails the answer', async () => {
+it('an error after content that follows a finish reason fails the answer', async () => {
   const chunk = GOOGLE.answer[0];
   expect((await readQuirk(GOOGLE, [chunk, chunk, LATE_ERROR])).failed).toMatch(/busy/);
 });
@@ -196,7 +196,7 @@ it.each([
 });
 
 it.each(['', '\n\n', ': keep-alive\n\n: keep-alive\n\n', 'event: ping\ndata:\n\n'])(
-  'the body %j says nothing: the answer broke off',
+  'the body %j says nothing, so the answer is incomplete',
   async (body) => {
     expect(await failureOver(body, 'text/event-stream')).toMatchObject({
       kind: 'connect',

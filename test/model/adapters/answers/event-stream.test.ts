@@ -26,7 +26,7 @@ it.each<[string, unknown, readonly Repair[]]>([
 });
 
 it.each(['{"a":NaN', '{"a":nan}', '{NaN:1}', '{"a":"NaN}', '{"a":NaNa}'])(
-  '%j is no JSON',
+  '%j is not JSON',
   (text) => {
     expect(parseEventJson(text)).toEqual({ ok: false });
   },

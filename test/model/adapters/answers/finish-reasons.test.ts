@@ -68,13 +68,10 @@ it.each(PROTOCOLS)('$protocol accepts a reason in another spelling', async ({ en
   expect(await readQuirk(asked, end('MAX_TOKENS'))).toMatchObject({ text: 'hi', reason: 'length' });
 });
 
-it.each(PROTOCOLS)(
-  '$protocol fails where the server broke the answer',
-  async ({ end, ...asked }) => {
-    const read = await readQuirk(asked, end('malformed_function_call'));
-    expect(read.failed).toContain('the answer ended with malformed_function_call');
-  },
-);
+it.each(PROTOCOLS)('$protocol fails if the server broke the answer', async ({ end, ...asked }) => {
+  const read = await readQuirk(asked, end('malformed_function_call'));
+  expect(read.failed).toContain('the answer ended with malformed_function_call');
+});
 
 it.each(PROTOCOLS)('$protocol fails if the context window is full', async ({ end, ...asked }) => {
   const read = await readQuirk(asked, end('model_context_window_exceeded'));

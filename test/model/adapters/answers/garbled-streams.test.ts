@@ -62,7 +62,7 @@ function inPieces(text: string, cuts: readonly number[]): Uint8Array[] {
 describe.each(WIRES)('over $name', (wire) => {
   const whole = toolCalls(wire.message).map(({ input }) => JSON.stringify(input));
 
-  it('no call is made from a part of its arguments, whatever else is lost or repeated', async () => {
+  it('no call is built from a part of its arguments, whatever else is lost or repeated', async () => {
     await fc.assert(
       fc.asyncProperty(edits, async (changes) => {
         const body = sse(edited(wire.answer, changes));

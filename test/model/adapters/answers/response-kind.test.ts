@@ -64,7 +64,7 @@ describe('over HTTP', () => {
   test.each([
     { name: 'a stream', body: EVENTS },
     { name: 'a stream that begins with a comment', body: `: ping\n\n${EVENTS}` },
-    { name: 'a stream behind blank lines', body: `\r\n\r\n${EVENTS}` },
+    { name: 'a stream after blank lines', body: `\r\n\r\n${EVENTS}` },
     { name: 'a document', body: DOCUMENT },
   ])('$name is read with any content type, in one piece or byte by byte', async ({ body }) => {
     for (const type of ['text/html; charset=utf-8', 'text/plain', undefined]) {

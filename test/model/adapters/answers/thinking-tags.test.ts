@@ -151,12 +151,12 @@ it.each<[string, readonly unknown[], Read]>([
     { thinking: 'planmore', text: 'answer', ...TAGGED },
   ],
   [
-    'a stray closing tag behind reasoning',
+    'a stray closing tag after reasoning',
     [thought('plan'), said('</think>\n\n'), said('answer'), stop()],
     { thinking: 'plan', text: 'answer', ...TAGGED },
   ],
   [
-    'a text about the tag behind reasoning',
+    'a text about the tag after reasoning',
     [thought('plan'), said('</think> closes a thought'), stop()],
     { thinking: 'plan', text: '</think> closes a thought' },
   ],

@@ -123,7 +123,7 @@ describe.each(WIRES)('$name', (wire) => {
     );
   });
 
-  test('a server that is not there is a connection failure', async () => {
+  test('a server that does not exist is a connection failure', async () => {
     const server = await serve(() => {});
     await server[Symbol.asyncDispose]();
     const got = await fail(wire, server.url);

@@ -186,7 +186,7 @@ test('google: files are parts of the response, and next to it for models before 
 });
 
 test.each(WIRES)(
-  '$name: what can not be shown is a line, and no bytes are sent',
+  '$name: a file that cannot be shown is replaced by a line, and no bytes are sent',
   async ({ name }) => {
     const none = { ...ALL, refusal: () => 'p/m takes none' };
     const pages = [

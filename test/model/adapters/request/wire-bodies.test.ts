@@ -359,7 +359,7 @@ const OWN_META = {
 } as const;
 
 test.each(Object.entries(OWN_META))(
-  '%s: what another model of the same protocol thought stays with that model',
+  '%s: the thinking of another model of the same protocol stays with that model',
   async (name, meta) => {
     const wire = WIRES.find((one) => one.name === name)!;
     const asWrittenBy = (model: string): readonly Message[] => [
@@ -443,7 +443,7 @@ function round(name: string, calls: number): readonly Message[] {
 }
 
 test.each([1, 9, 10, 30])(
-  'anthropic: after an answer of %i calls a mark is within reach of what the request before it left',
+  'anthropic: after an answer of %i calls a cache mark is close enough to the end of the request before it',
   async (calls) => {
     const earlier = [userMessage('Where?'), ...round('a', 3)];
     const cache = new PromptCache({ minTokens: 1 });

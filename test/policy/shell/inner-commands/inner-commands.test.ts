@@ -196,7 +196,7 @@ describe('a command that a program runs', () => {
     ["git rebase -x 'npm test' main", 'git rebase:*', 'npm test'],
     ['git -c alias.st=status st', 'git:*'],
     ['rsync -e ssh a b', 'rsync:*', 'ssh:*'],
-  ])('is covered where rules cover both: %s', (line, ...specifiers) => {
+  ])('is covered if rules cover both: %s', (line, ...specifiers) => {
     expect(allows(line, ...specifiers)).toBe(true);
     for (const each of specifiers.length > 1 ? specifiers : []) {
       expect(allows(line, ...specifiers.filter((other) => other !== each))).toBe(false);
@@ -294,7 +294,7 @@ describe('a command that a program runs', () => {
   });
 });
 
-describe('a rule for a program covers it where it runs no other command', () => {
+describe('a rule for a program covers it if it runs no other command', () => {
   test.each([
     ['find . -name "*.ts" -type f', 'find:*'],
     ['find "$DIR" -name x', 'find:*'],

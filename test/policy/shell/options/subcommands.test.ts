@@ -7,7 +7,7 @@ import { suggestRule } from '../../../../src/policy/suggest-rule.ts';
 import { bash, CONTEXT, rights } from '../../support.ts';
 import { allows, denies } from '../inner-commands/support.ts';
 
-describe('a deny rule for a subcommand applies whatever options stand before it', () => {
+describe('a deny rule for a subcommand applies whatever options come before it', () => {
   test.each([
     ['git -C . push', 'git push:*'],
     ['git -C /elsewhere push origin', 'git push:*'],
@@ -207,7 +207,7 @@ const commandWithOptions = anyProgram.chain((program) =>
   }),
 );
 
-describe('whatever options stand before a subcommand', () => {
+describe('whatever options come before a subcommand', () => {
   test('a deny rule for it applies', () => {
     fc.assert(
       fc.property(commandWithOptions, ({ program, options, operands }) => {
@@ -244,7 +244,7 @@ describe('whatever options stand before a subcommand', () => {
     );
   });
 
-  test('it does not matter in which order they stand', () => {
+  test('their order does not matter', () => {
     const shuffled = commandWithOptions.chain((command) =>
       fc.tuple(
         fc.constant(command),

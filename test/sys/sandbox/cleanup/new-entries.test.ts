@@ -46,7 +46,7 @@ function namesAt(at: Place): readonly string[] {
   return readdirSync(at.root).filter((name) => name !== '.git');
 }
 
-describe.runIf(HAS_BUBBLEWRAP)('what git writes with the content of a commit', () => {
+describe.runIf(HAS_BUBBLEWRAP)('a file that git writes with the content of a commit', () => {
   test.each([
     ['a checkout', 'git checkout -q side'],
     ['a merge', `${GIT} merge -q side`],
@@ -60,7 +60,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what git writes with the content of a commit', (
     expect(git(at.root, 'status', '--short')).toBe('');
   });
 
-  test('stays where it came with what was fetched', async () => {
+  test('stays if it came with fetched commits', async () => {
     const at = repository();
     const other = join(at.base, 'other');
     git(at.base, 'clone', '-q', at.root, other);
@@ -73,7 +73,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what git writes with the content of a commit', (
     expect(readFileSync(join(at.root, '.npmrc'), 'utf8')).toBe('other=1\n');
   });
 
-  test('goes where it was changed, or where more lies beside it', async () => {
+  test('is removed if it was changed, or if there are more files next to it', async () => {
     const at = repository();
     await run(at, 'git checkout -q side && echo evil >> .npmrc && echo x > .vscode/tasks.json');
     expect(namesAt(at)).toEqual(['.envrc', '.vscode', 'a']);
@@ -83,7 +83,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what git writes with the content of a commit', (
   test.each([
     ['in the same command', false],
     ['in a command before', true],
-  ])('goes where a command has made the commit, %s', async (_, isBefore) => {
+  ])('is removed if a command has created the commit %s', async (_, isBefore) => {
     const at = repository();
     const sandbox = at.sandbox();
     const make = `echo evil > x && blob=$(git hash-object -w x) && rm x &&
@@ -96,7 +96,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what git writes with the content of a commit', (
     expect(namesAt(at)).toEqual(['a']);
   });
 
-  test('goes where a tree of the object store was exchanged', async () => {
+  test('is removed if a tree of the object store was exchanged', async () => {
     const at = repository();
     const forge = `echo evil > x && blob=$(git hash-object -w x) && rm x &&
       tree=$(printf '100644 blob %s\\t.npmrc\\n' $blob | git mktree) && real=$(git rev-parse main^{tree}) &&
@@ -107,7 +107,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what git writes with the content of a commit', (
 });
 
 describe.runIf(HAS_BUBBLEWRAP)('a new repository', () => {
-  test('stays where it makes git run nothing', async () => {
+  test('stays if it makes git run nothing', async () => {
     const at = new Place();
     const init = `git init -q . && echo a > a && git add -A && ${GIT} commit -qm one`;
     expect(await run(at, init)).toMatchObject({ code: 0 });
@@ -127,15 +127,15 @@ describe.runIf(HAS_BUBBLEWRAP)('a new repository', () => {
     'git init -q x && echo "gitdir: x/.git" > .git',
     'git init -q x && ln -s x/.git .git',
     'mkdir .git && echo x > .git/config',
-  ])('goes where it may: %s', async (command) => {
+  ])('is removed if it may make git run something: %s', async (command) => {
     const at = new Place();
     await run(at, command);
     expect(existsSync(join(at.root, '.git'))).toBe(false);
   });
 });
 
-describe.runIf(HAS_BUBBLEWRAP)('what a command makes under a protected name', () => {
-  test('is kept for the user, and told', async () => {
+describe.runIf(HAS_BUBBLEWRAP)('a file that a command creates under a protected name', () => {
+  test('is kept for the user, with a report', async () => {
     const at = new Place();
     const sandbox = at.sandbox();
     await sandbox.state();
@@ -155,7 +155,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what a command makes under a protected name', ()
     expect(readdirSync(at.records)).toEqual(['removed']);
   });
 
-  test('stays where Muster itself has written it meanwhile', async () => {
+  test('stays if Muster itself has written it meanwhile', async () => {
     const at = new Place();
     const sandbox = at.sandbox();
     await sandbox.state();
@@ -169,14 +169,14 @@ describe.runIf(HAS_BUBBLEWRAP)('what a command makes under a protected name', ()
     expect(readdirSync(join(at.root, '.vscode'))).toEqual(['settings.json']);
   });
 
-  test('that was there before is left, also when it was moved there and back', async () => {
+  test('that existed before is left alone, even if it was moved away and back', async () => {
     const at = new Place();
     at.write('work/.idea/workspace.xml');
     await run(at, 'mv .idea x 2>/dev/null; mkdir y; true');
     expect(readdirSync(at.root).toSorted()).toContain('.idea');
   });
 
-  test('is taken away at the next start when its owner was killed, and what came later is not', async () => {
+  test('is removed at the next start if its owner was killed, but later files are not', async () => {
     const at = new Place();
     mkdirSync(at.records);
     const places = { missing: [join(at.root, '.envrc')], present: [[at.root, ['.idea']]] };
@@ -212,7 +212,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what a command makes under a protected name', ()
     expect(readdirSync(at.records)).toEqual([record]);
   });
 
-  test('goes to another disk, too', async () => {
+  test('can be moved to another disk, too', async () => {
     const at = new Place();
     const other = new Place({ below: '/dev/shm' });
     const sandbox = at.sandbox({ records: other.records });

@@ -96,7 +96,7 @@ describe('DeleteFile', () => {
 
   test.each<[string, string, Partial<ToolContext>]>([
     ['the workspace', '.', {}],
-    ['what holds it', '..', {}],
+    ['the parent directory of the workspace', '..', {}],
     ['another root', 'inner', {}],
   ])('%s stays', async (_, path) => {
     const work = makeWorkspace();

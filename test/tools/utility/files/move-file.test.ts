@@ -20,7 +20,7 @@ describe('MoveFile', () => {
   const move = (work: Workspace, source: string, destination: string, more = {}) =>
     work.call('MoveFile', { source, destination, ...more });
 
-  test('moves a file to a new path and makes missing directories', async () => {
+  test('moves a file to a new path and creates missing directories', async () => {
     const work = makeWorkspace();
     const from = work.write('a.txt', 'x');
     const to = work.path('new/deep/b.txt');

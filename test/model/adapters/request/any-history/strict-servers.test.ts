@@ -57,7 +57,7 @@ const TAKES_ALL: Readonly<Record<string, Receiver>> = {
 };
 
 test.each(Object.entries(TAKES_ALL))(
-  'the first request that is made from any history is taken by %s',
+  'the first request built from any history is accepted by %s',
   limits,
   async (_name, receiver) => {
     await using server = await openServer(receiver);
@@ -102,7 +102,7 @@ const TAUGHT_BY_REFUSALS: Readonly<Record<string, Receiver>> = {
 };
 
 test.each(Object.entries(TAUGHT_BY_REFUSALS))(
-  'a request that is made from any history is taken, perhaps after refusals, by %s',
+  'a request built from any history is accepted, perhaps after refusals, by %s',
   limits,
   async (_name, receiver) => {
     await using server = await openServer(receiver);

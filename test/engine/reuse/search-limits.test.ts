@@ -32,8 +32,8 @@ function stuckRead(begun: () => void): AnyTool {
   };
 }
 
-describe('the look for an earlier result', () => {
-  it('is given up after a while, and the task is run', async () => {
+describe('the search for an earlier result', () => {
+  it('is given up after a time limit, and the task is run', async () => {
     const place = workspace({});
     const setup = { tools: [stuckRead(() => {})], time: new VirtualTime() };
     const first = await delegate(place, LOOK, setup);
@@ -46,7 +46,7 @@ describe('the look for an earlier result', () => {
     ]);
   });
 
-  it('is given up after so many calls', async () => {
+  it('is given up after a limited number of calls', async () => {
     const place = workspace({});
     const round = (from: number) =>
       calls(...Array.from({ length: 90 }, (_, at) => call('LS', { path: `d${from + at}` })));
@@ -87,7 +87,7 @@ describe('the look for an earlier result', () => {
     ]);
   });
 
-  it('that breaks is told, and loses no task', async () => {
+  it('that fails is reported, and loses no task', async () => {
     const place = workspace({});
     const faults: unknown[] = [];
     const { requests, test } = await delegate(place, LOOK, {
@@ -107,21 +107,21 @@ describe('the look for an earlier result', () => {
   });
 });
 
-describe('an event that says that a result was reused', () => {
+describe('an event about a reused result', () => {
   const stamp = { v: 4, seq: 2, ts: 0, task: 'abcdefgh', epoch: 1 };
   const reused = { ...stamp, type: 'task.reused', of: 'hgfedcba', at: 1, read: [], text: 'So.' };
 
-  it('is taken as it was written', () => {
+  it('is accepted as it was written', () => {
     expect(isTaskEvent(reused, 'abcdefgh')).toBe(true);
   });
 
   it.each<[string, Partial<Record<keyof Extract<TaskEvent, { type: 'task.reused' }>, unknown>>]>([
-    ['an id that is none', { of: '\u001b[2J' }],
+    ['an invalid id', { of: '\u001b[2J' }],
     ['a time that no clock has', { at: 1e300 }],
     ['no time', { at: null }],
     ['no list of files', { read: 'a.ts' }],
     ['no text', { text: 7 }],
-  ])('is none with %s', (_, part) => {
+  ])('is invalid with %s', (_, part) => {
     expect(isTaskEvent({ ...reused, ...part }, 'abcdefgh')).toBe(false);
   });
 });

@@ -16,7 +16,7 @@ const long = fc
   .tuple(fc.array(text, { minLength: 1, maxLength: 8 }), fc.integer({ min: 1, max: 4_000 }))
   .map(([parts, times]) => parts.join('').repeat(times).slice(0, 40_000));
 
-test('a result that is too large keeps its beginning and its end, and a file holds the full text', () => {
+test('a result that is too large keeps its beginning and its end, and a file contains the full text', () => {
   const path = join(tempDirectory(), 'spill');
   fc.assert(
     fc.property(long, (whole) => {

@@ -12,8 +12,8 @@ const TREE = {
   deeper: looks(call('Read', { file_path: 'b.ts' })),
 };
 
-describe('a task with others below it', () => {
-  it('is reused while what all of them read is the same', async () => {
+describe('a task with children', () => {
+  it('is reused while everything that all of them read is unchanged', async () => {
     const place = workspace(FILES);
     const first = await delegate(place, TREE);
     expect(first.requests).toHaveLength(5);
@@ -24,7 +24,7 @@ describe('a task with others below it', () => {
     expect(state.children.size).toBe(0);
   });
 
-  it('is reused with the values of its schema and of theirs', async () => {
+  it('is reused with the values of its schema and those of its children', async () => {
     const place = workspace(FILES);
     const schema = { type: 'object', required: ['size'] };
     const tree = {
@@ -43,7 +43,7 @@ describe('a task with others below it', () => {
     expect([requests, state.structured]).toEqual([[], { value: { size: 2 } }]);
   });
 
-  it('is run where what its child read is another, and its child, too', async () => {
+  it('is run if a file that its child read has changed, and so is the child', async () => {
     const place = workspace(FILES);
     await delegate(place, TREE);
     place.write('b.ts', 'new\n');
@@ -54,7 +54,7 @@ describe('a task with others below it', () => {
     );
   });
 
-  it('is run where what it read itself is another; its child is reused', async () => {
+  it('is run if a file that it read itself has changed, but its child is reused', async () => {
     const place = workspace(FILES);
     await delegate(place, TREE);
     place.write('a.ts', 'new\n');
@@ -67,7 +67,7 @@ describe('a task with others below it', () => {
     expect((await delegate(place, TREE)).state.reused).toBeNull();
   });
 
-  it('is run where its child would be another one now', async () => {
+  it('is run if its child would be another one now', async () => {
     const place = workspace(FILES);
     const other = { ...SCOUT, name: 'reader', prompt: 'You read.' };
     const tree = {
@@ -84,7 +84,7 @@ describe('a task with others below it', () => {
     expect((await delegate(place, tree, setup)).state.reused).toBeNull();
   });
 
-  it('is run where only its definition says that results are reused, and the child read other files', async () => {
+  it('is run if only its own definition allows reuse and the child read other files', async () => {
     const place = workspace(FILES);
     const other = { ...SCOUT, name: 'reader' };
     const tree = {
@@ -102,9 +102,9 @@ describe('a task with others below it', () => {
   });
 
   it.each([
-    { what: 'says that its results are never reused', reader: { cache: false } },
-    { what: 'has a prompt of which the logs do not keep all', reader: { prompt: 'Say hidden-1.' } },
-  ])('is run where its child $what', async ({ reader }) => {
+    { what: 'does not allow reuse of its results', reader: { cache: false } },
+    { what: 'has a prompt that the logs do not keep in full', reader: { prompt: 'Say hidden-1.' } },
+  ])('is run if its child $what', async ({ reader }) => {
     const redact = (text: string) => text.replaceAll('hidden-1', REDACTED);
     const place = workspace(FILES, openMemoryStore({ redact }));
     const tree = {

@@ -14,12 +14,12 @@ import type { ScriptedAnswer } from '../../scripted-model.ts';
 const MAX_OUTPUT = 100;
 const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
 
-describe('a task that spawns at every turn', () => {
+describe('a task that creates children in every turn', () => {
   let named = 0;
   const spawns = (each: number) =>
     calls(...Array.from({ length: each }, () => call('Task', { prompt: `part ${(named += 1)}` })));
 
-  it('ends, wide', async () => {
+  it('ends in a wide tree', async () => {
     const test = testEngine(() => spawns(5), {
       settings: { maxDepth: 1, maxTasks: 20, treeTurns: 60 },
     });
@@ -33,7 +33,7 @@ describe('a task that spawns at every turn', () => {
     });
   });
 
-  it('ends, deep', async () => {
+  it('ends in a deep tree', async () => {
     const test = testEngine(() => spawns(1), {
       settings: { maxDepth: 6, maxTasks: 500, maxParallel: 2, treeTurns: 80 },
     });
@@ -45,7 +45,7 @@ describe('a task that spawns at every turn', () => {
     expect(run.state.status).toBe('partial');
   });
 
-  it('ends by its own turns, with no cap on the tree', async () => {
+  it('ends by its own turns if the tree has no limit', async () => {
     const test = testEngine(() => spawns(2), {
       settings: { maxDepth: 2, maxTasks: 30, taskLimits: { ...NO_LIMITS, maxTurns: 3 } },
     });
@@ -72,8 +72,8 @@ const talkative: AnyTool = {
   run: async ({ bytes = 0 }: { readonly bytes?: number }) => ({ text: 'x'.repeat(bytes) }),
 };
 
-describe('bytes of tool results', () => {
-  it('are cut at the cap of the tree, and then only an answer is left', async () => {
+describe('the limit on bytes of tool results', () => {
+  it('cuts results at the limit of the tree, and then leaves only an answer', async () => {
     const test = testEngine(
       play({
         main: [
@@ -95,7 +95,7 @@ describe('bytes of tool results', () => {
     expect(test.model.requests.map(({ toolChoice }) => toolChoice)).toEqual(['auto', 'none']);
   });
 
-  it('count after a resume of an interrupted task, and those of children', async () => {
+  it('counts after the resume of an interrupted task, and includes children', async () => {
     const script = play({
       main: [calls(call('Task', { prompt: 'part' })), calls(call('Bash', { bytes: 600 }))],
       part: [calls(call('Bash', { bytes: 600 })), { text: 'found' }],
@@ -112,8 +112,8 @@ describe('bytes of tool results', () => {
   });
 });
 
-describe('turns of a tree', () => {
-  it('leave the last one for an answer without tools', async () => {
+describe('the limit on turns of a tree', () => {
+  it('leaves the last turn for an answer without tools', async () => {
     const test = testEngine(() => ({ text: 'so far', ...calls(call('Bash', {})) }), {
       settings: { treeTurns: 3 },
     });
@@ -128,7 +128,7 @@ describe('turns of a tree', () => {
   });
 });
 
-it('a task is told of its own caps, and of those of the tree at the top alone', async () => {
+it('a task is notified of its own limits, and only the main agent of those of the tree', async () => {
   const four = Array.from({ length: 4 }, () => calls(call('Bash', {})));
   const test = testEngine(
     play({ main: [calls(call('Task', { prompt: 'part' })), ...four], part: four }),
@@ -141,7 +141,7 @@ it('a task is told of its own caps, and of those of the tree at the top alone', 
   expect(notices('main')).toEqual([expect.stringMatching(/^<notice>50 % of tree_turns = 14 /)]);
 });
 
-it('a child whose model has no price is refused under a cap on cost: the cap could not act', async () => {
+it('a child whose model has no price is refused under a cost limit, which could not be enforced', async () => {
   const price = { input: 1, output: 1, cacheRead: 1, cacheWrite: 1, source: 'a test', asOf: null };
   const test = testEngine(
     play({ main: [calls(call('Task', { prompt: 'part', model: 'unknown' }))] }),
@@ -229,7 +229,7 @@ const randomRun = fc.record({
   maxParallel: fc.integer({ min: 1, max: 4 }),
 });
 
-it('random trees never use more than their caps, and give back all that they held', async () => {
+it('random trees never use more than their limits, and give back all reservations', async () => {
   await fc.assert(
     fc.asyncProperty(randomRun, async ({ answers, treeTokens, maxTokens, maxParallel }) => {
       const server = new RandomServer(answers);

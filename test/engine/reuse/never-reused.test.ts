@@ -24,7 +24,7 @@ interface Case extends DelegateSetup {
   readonly answers: Answers;
 }
 
-describe('what is never reused', () => {
+describe('a result is never reused', () => {
   it.each<Case>([
     {
       what: 'a task that wrote a file',
@@ -95,7 +95,7 @@ describe('what is never reused', () => {
         ],
       },
     },
-  ])('$what', async (each) => {
+  ])('of $what', async (each) => {
     const { answers, what: _, ...setup } = each;
     const place = workspace({ ...FILES, '.env': 'KEY=1\n' });
     await delegate(place, answers, setup);
@@ -104,7 +104,7 @@ describe('what is never reused', () => {
     expect(second.requests).not.toEqual([]);
   });
 
-  it('a task that asked a person', async () => {
+  it('of a task that asked a person', async () => {
     const place = workspace({ ...FILES, '.env': 'KEY=1\n' });
     const answers = { look: looks(call('Read', { file_path: '.env' })) };
     const setup = {
@@ -117,7 +117,7 @@ describe('what is never reused', () => {
     expect(second.requests).toHaveLength(2);
   });
 
-  it('a task that was resumed', async () => {
+  it('of a task that was resumed', async () => {
     const place = workspace(FILES);
     const answers = { look: [...looks(READ), { text: 'More.' }] };
     const main = [
@@ -132,7 +132,7 @@ describe('what is never reused', () => {
     expect(second.state.reused).toBeNull();
   });
 
-  it('a task that read what is redacted', async () => {
+  it('of a task that read redacted text', async () => {
     const secret = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789';
     const redact = createRedactor({ secrets: [] });
     const place = workspace({ 'a.ts': `${secret}\n` }, openMemoryStore({ redact }));
@@ -141,7 +141,7 @@ describe('what is never reused', () => {
     expect(second.requests).toHaveLength(2);
   });
 
-  it('a task whose prompt holds a secret', async () => {
+  it('of a task whose prompt contains a secret', async () => {
     const redact = (text: string) => text.replaceAll(/hidden-\d/g, '[redacted by Muster]');
     const place = workspace(FILES, openMemoryStore({ redact }));
     const with1 = { main: [calls(scout('look hidden-1'))], redact };
@@ -156,7 +156,7 @@ describe('what is never reused', () => {
     expect(third.requests).toHaveLength(2);
   });
 
-  it('a task that was deleted', async () => {
+  it('of a task that was deleted', async () => {
     const place = workspace(FILES);
     const { state } = await delegate(place, { look: looks(READ) });
     await place.store.delete([state.spec.id]);
@@ -164,7 +164,7 @@ describe('what is never reused', () => {
     expect(second.requests).toHaveLength(2);
   });
 
-  it('what the rights of today would ask about', async () => {
+  it('of a task whose calls would be asked about with the present rights', async () => {
     const place = workspace({ ...FILES, 'b.ts': FILES['a.ts'] });
     await delegate(place, { look: looks(READ) });
     const outside = workspace({ 'a.ts': FILES['a.ts'] });

@@ -33,12 +33,12 @@ describe('the key of a result', () => {
     ['tools', { tools: ['Read', 'LS'] }],
     ['limits', { limits: { ...WORK.limits, maxTurns: 3 } }],
     ['output schema', { outputSchema: { type: 'object' } }],
-    ['what its requests begin with', { prefix: 'abd' }],
-  ])('is another one with another %s', (_, part) => {
+    ['beginning of its requests', { prefix: 'abd' }],
+  ])('differs for another %s', (_, part) => {
     expect(reuseKey({ ...WORK, ...part })).not.toBe(key);
   });
 
-  it('is the same wherever the definition is from, and however the model was chosen', () => {
+  it('is the same wherever the definition is from and however the model was chosen', () => {
     const agent = { ...SCOUT, description: 'other', cache: true, origin: MAIN_AGENT.origin };
     const model = { ...MODEL, chain: ['call'] };
     expect(reuseKey({ ...WORK, agent, model })).toBe(key);
@@ -49,7 +49,7 @@ describe('the key of a result', () => {
     expect(reuseKey({ ...WORK, rights: { ...rights, rules, mode } })).toBe(key);
   });
 
-  it('is none where the logs keep less than was given', () => {
+  it('does not exist if the logs keep less than was given', () => {
     expect(reuseKey({ ...WORK, prompt: 'a [redacted by Muster] b' })).toBeNull();
     expect(reuseKey(WORK, (text) => text.replace('look', '*'))).toBeNull();
     expect(reuseKey(WORK, (text) => text)).toBe(key);
@@ -58,7 +58,7 @@ describe('the key of a result', () => {
 
 const READ = call('Read', { file_path: 'a.ts' });
 
-describe('other work', () => {
+describe('a delegation', () => {
   it.each<[string, DelegateSetup]>([
     ['a model of the call', { main: [calls(scout('look', { model: 'two' }))] }],
     ['a limit of the call', { main: [calls(scout('look', { max_turns: 9 }))] }],
@@ -73,14 +73,14 @@ describe('other work', () => {
         ],
       },
     ],
-  ])('is run: %s', async (_, setup) => {
+  ])('with different work is run: %s', async (_, setup) => {
     const place = workspace({ 'a.ts': 'a\n' });
     await delegate(place, { look: looks(READ) });
     const { requests } = await delegate(place, { look: looks(READ) }, setup);
     expect(requests).toHaveLength(2);
   });
 
-  it('is not what only describes it, or waits for it', async () => {
+  it('that differs only in its description or in waiting is reused', async () => {
     const place = workspace({ 'a.ts': 'a\n' });
     await delegate(place, { look: looks(READ) });
     const main = [calls(scout('look', { description: 'Look once more', run_in_background: true }))];

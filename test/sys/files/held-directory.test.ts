@@ -34,20 +34,20 @@ describe.each(STRATEGIES)('holding a directory %s', (_, hold) => {
     held.close();
   });
 
-  test('makes what is missing', () => {
+  test('creates missing directories', () => {
     const { root } = plant();
     hold(root, join(root, 'x/y'), { create: true }).close();
     expect(fs.statSync(join(root, 'x/y')).isDirectory()).toBe(true);
   });
 
-  test('a link on the way is an error', () => {
+  test('reports a link on the way as an error', () => {
     const { root } = plant();
     fs.symlinkSync('../evil', join(root, 'link'));
     expect(() => hold(root, join(root, 'link/b'))).toThrow();
     expect(() => hold(root, join(root, 'link'))).toThrow();
   });
 
-  test('a directory swapped for a link meanwhile gives nothing from outside', () => {
+  test('gives nothing from outside if the directory is swapped for a link meanwhile', () => {
     const { root, at } = plant();
     const held = hold(root, join(root, 'a/b'));
     fs.renameSync(join(root, 'a'), join(root, 'was'));
@@ -68,7 +68,7 @@ describe.each(STRATEGIES)('holding a directory %s', (_, hold) => {
   });
 });
 
-test('by identity: what was opened through a link that is gone again is noticed', () => {
+test('a file that was opened through a link is recognized by its identity after the link is gone', () => {
   const { root, at } = plant();
   const held = holdByIdentity(root, join(root, 'a/b'));
   fs.renameSync(join(root, 'a'), join(root, 'was'));
@@ -82,7 +82,7 @@ test('by identity: what was opened through a link that is gone again is noticed'
   held.close();
 });
 
-test('a file that keeps being swapped for a link to the outside never opens it', () => {
+test('a file that keeps being swapped for a link to the outside never opens that link', () => {
   const { root, at } = plant();
   const path = join(root, 'a/b/file');
   for (let round = 0; round < 20; round += 1) {
@@ -100,7 +100,7 @@ test('a file that keeps being swapped for a link to the outside never opens it',
   }
 });
 
-test('no descriptor is left behind, whatever goes wrong', async () => {
+test('no descriptor is left open, whatever goes wrong', async () => {
   if (process.platform !== 'linux') return;
   const { root } = plant();
   fs.symlinkSync('loop', join(root, 'loop'));
@@ -130,7 +130,7 @@ describe('writing', () => {
     expected: fs.BigIntStats | 'nothing',
   ) => writeFileInRoots(join(root, name), { roots: [root] }, Buffer.from(content), expected);
 
-  test('a file that is there is not taken for a new one, nor a changed one for the old', async () => {
+  test('does not mistake an existing file for a new one, or a changed one for the old', async () => {
     const { root } = plant();
     const path = join(root, 'a/b/file');
     await expect(write(root, 'a/b/file', 'x', 'nothing')).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe('writing', () => {
     expect(fs.readdirSync(join(root, 'a/b'))).toEqual(['file']);
   });
 
-  test('a directory that turns out to lead outside is not written to', async () => {
+  test('does not write to a directory that turns out to lead outside', async () => {
     const { root, at } = plant();
     fs.symlinkSync(join(at, 'evil'), join(root, 'link'));
     await expect(write(root, 'link/new', 'x', 'nothing')).rejects.toMatchObject({
@@ -152,7 +152,7 @@ describe('writing', () => {
     expect(fs.readdirSync(join(at, 'evil'))).toEqual(['b']);
   });
 
-  test('gives the real path, and the content is there', async () => {
+  test('returns the real path, and the content is there', async () => {
     const { root } = plant();
     fs.symlinkSync('a', join(root, 'link'));
     expect(await write(root, 'link/b/new', 'text', 'nothing')).toEqual({

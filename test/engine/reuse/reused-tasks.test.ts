@@ -31,7 +31,7 @@ function eventsOf({ store }: Place, id: string): readonly TaskEvent[] {
 }
 
 describe('a reused result', () => {
-  it('is gone on with from the question and its answer', async () => {
+  it('is continued from the question and its answer', async () => {
     const place = workspace(FILES);
     await delegate(place, LOOK);
     const main = [
@@ -62,14 +62,14 @@ describe('a reused result', () => {
     ]);
   });
 
-  it('is the same when one that had nothing to reuse is rerun', async () => {
+  it('is the same when a task that had nothing to reuse is rerun', async () => {
     const place = workspace(FILES);
     const { state } = await delegate(place, LOOK);
     const { tasks } = await rerunTree(sourceOf(place), state.spec.root);
     expect(tasks.flatMap(({ difference }) => difference ?? [])).toEqual([]);
   });
 
-  it('is named by a rerun where its log was edited', async () => {
+  it('is reported by a rerun if its log was edited', async () => {
     const { place, reused } = await reusedTask();
     const events = eventsOf(place, reused.state.spec.id);
     const event = events.find(({ type }) => type === 'task.reused');
@@ -79,7 +79,7 @@ describe('a reused result', () => {
     expect(difference?.type).toBe('task.ended');
   });
 
-  it('is the end also where the process died right after it was found', async () => {
+  it('is also the end if the process died right after it was found', async () => {
     const { place, reused } = await reusedTask();
     const events = eventsOf(place, reused.state.spec.id);
     const state = foldEvents(events.slice(0, -1));
@@ -90,7 +90,7 @@ describe('a reused result', () => {
     });
   });
 
-  it('is none where more was said by then', async () => {
+  it('is not used if there was another message by then', async () => {
     const { place, reused } = await reusedTask();
     const events = eventsOf(place, reused.state.spec.id);
     const last = events.at(-2);

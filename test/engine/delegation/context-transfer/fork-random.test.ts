@@ -9,7 +9,7 @@ const words = fc.string({ unit: 'grapheme', maxLength: 20 });
 /** What a parent does in one turn: some calls, and whether it forks beside them. */
 const round = fc.record({ text: words, calls: fc.integer({ min: 1, max: 3 }), forks: fc.nat(2) });
 
-it('an heir’s first request is its parent’s last one, its answer, fixed results and the task', async () => {
+it('the first request of a fork is the last one of its parent, its answer, fixed results and the task', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(round, { maxLength: 4 }), words, async (rounds, output) => {
       const heirs: { readonly prompt: string; readonly turn: number }[] = [];

@@ -30,7 +30,7 @@ function situation(text: string, mentions: readonly string[]): Situation {
   return readSituation(requestOf(messages, { tools: [...SEARCH_TOOLS, TASK_TOOL] }));
 }
 
-test('types that the user chose are asked, and their names are not searched for', () => {
+test('agents that the user mentioned are asked, and their names are not searched for', () => {
   const asked = situation('@explore and @"Rust Expert (agent)" where is @src/x.ts read?', [
     'Explore',
     'rust-expert',
@@ -47,14 +47,14 @@ test('types that the user chose are asked, and their names are not searched for'
   ]);
 });
 
-test('with nothing asked of them, and without Task, none is', () => {
+test('without a question for them, and without Task, no agent is asked', () => {
   expect(nextOfflineStep(situation('@explore', ['Explore'])).type).toBe('answer');
   const asked = situation('@explore where is the parser?', ['Explore']);
   const step = nextOfflineStep({ ...asked, tools: new Map([['Grep', new Set(['pattern'])]]) });
   expect(step.type === 'calls' ? step.calls[0]?.name : null).toBe('Grep');
 });
 
-test('a file that came along is asked about by its name, and another word with an @ stays as it is', () => {
+test('an attached file is asked about by its name, and another word with an @ stays unchanged', () => {
   const nonce = '0123456789abcdef';
   const enclosed = ['src/x.ts', 'my "own" notes.md', 'routes/$$id.ts', '<system>.md'].map(
     (name) => ({
@@ -77,7 +77,7 @@ test('a file that came along is asked about by its name, and another word with a
   );
 });
 
-test('words that only begin like a file that came along are words', () => {
+test('words that only begin like an attached file are words', () => {
   const name = String.raw`"\q"`;
   const text = `<notice>The user names this file with @: ${name}</notice>`;
   const { messages } = fold(

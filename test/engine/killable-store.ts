@@ -25,7 +25,7 @@ class Killed extends Error {}
  * A store as a process that will be killed sees it. From its death on nothing more is written and no
  * promise is kept; what was written stays in the store behind it, and nobody owns it any more.
  */
-export class MortalStore {
+export class KillableStore {
   readonly store: TaskStore;
   isDead = false;
   readonly batches: BatchCount = { all: 0, several: 0 };
