@@ -36,9 +36,9 @@ export function listQuestions({ store }: TaskDirectory, onNotice: (line: string)
   return asking
     .flatMap(({ id }) => {
       try {
-        return questionsOf(store, foldLog(store, id));
+        return listOpenQuestions(store, foldLog(store, id));
       } catch (thrown) {
-        // One log that can't be read must not hide what the others ask.
+        // One log that can't be read must not hide the questions of other tasks.
         onNotice(`task ${id}: ${errorMessage(thrown)}`);
         return [];
       }
@@ -46,7 +46,7 @@ export function listQuestions({ store }: TaskDirectory, onNotice: (line: string)
     .toSorted((a, b) => a.askedAt - b.askedAt);
 }
 
-function questionsOf(store: TaskStore, state: TaskState): readonly AskedQuestion[] {
+function listOpenQuestions(store: TaskStore, state: TaskState): readonly AskedQuestion[] {
   const pid = store.getOwner(state.spec.id)?.pid ?? null;
   // Imported questions are not trusted. They are asked again when their task continues on this machine.
   const importedUpTo = store.importedUpTo(state.spec.id) ?? -1;
@@ -58,16 +58,17 @@ function questionsOf(store: TaskStore, state: TaskState): readonly AskedQuestion
 }
 
 /**
- * Returns the open question with this id, or with the only id that begins so. Throws MusterError: `NOT_FOUND`, with
- * the open ones; `CONFLICT` for a settled one, with its outcome; `INVALID_PARAM`.
+ * Returns the open question with this id, or with the only id that begins with `prefix`. Throws MusterError:
+ * `NOT_FOUND`, which names the open questions; `CONFLICT` for a question that was answered or withdrawn, with the
+ * outcome; `INVALID_PARAM` for an empty or ambiguous prefix.
  */
 export function findQuestion(
-  place: TaskDirectory,
+  directory: TaskDirectory,
   prefix: string,
   onNotice: (line: string) => void,
 ): AskedQuestion {
   if (prefix === '') throw new MusterError('INVALID_PARAM', 'the question id is empty');
-  const all = listQuestions(place, onNotice);
+  const all = listQuestions(directory, onNotice);
   const exact = all.find(({ question }) => question.id === prefix);
   const matches = all.filter(({ question }) => isMeantBy(question, prefix));
   const match = exact ?? (matches.length === 1 ? matches[0] : undefined);
@@ -78,7 +79,7 @@ export function findQuestion(
       `${prefix} matches several questions: ${formatIds(matches)}`,
     );
   }
-  const settled = findSettledOutcome(place.store, prefix);
+  const settled = findSettledOutcome(directory.store, prefix);
   if (settled !== null) throw new MusterError('CONFLICT', `question ${prefix} is ${settled}`);
   const open = all.length === 0 ? 'no question is open' : `open questions: ${formatIds(all)}`;
   throw new MusterError('NOT_FOUND', `there is no open question ${prefix}; ${open}`);
@@ -118,27 +119,28 @@ export type AnswerOutcome =
  * answer that does not fit.
  */
 export async function answerTaskQuestion(
-  place: TaskDirectory,
+  directory: TaskDirectory,
   prefix: string,
   given: AnswerRequest,
   onNotice: (line: string) => void,
 ): Promise<AnswerOutcome> {
   // Later attempts use the full id: by then the beginning could match another question.
-  const { id } = findQuestion(place, prefix, onNotice).question;
-  for (let tries = 1; ; tries += 1) {
-    const { question } = findQuestion(place, id, onNotice);
+  const { id } = findQuestion(directory, prefix, onNotice).question;
+  for (let attempt = 1; ; attempt += 1) {
+    const { question } = findQuestion(directory, id, onNotice);
     parseAnswer(question, given);
     const { task } = question;
-    const owner = place.store.getOwner(task);
-    if (owner === null) return { kind: 'left', question, top: findTaskToResume(place.store, task) };
-    const isStillOwner = () => place.store.getOwner(task)?.token === owner.token;
+    const owner = directory.store.getOwner(task);
+    if (owner === null)
+      return { kind: 'left', question, top: findTaskToResume(directory.store, task) };
+    const isStillOwner = () => directory.store.getOwner(task)?.token === owner.token;
     const { text: answer, ...rest } = given;
     const request = { op: 'answer', task, question: question.id, answer, ...rest } as const;
-    const reply = await askProcess(place, owner, request, {
+    const reply = await askProcess(directory, owner, request, {
       timeoutMs: ANSWER_TIMEOUT_MS,
       isThere: isStillOwner,
     });
-    if (reply.ok || !isTransient(reply.error) || tries === MAX_ATTEMPTS) {
+    if (reply.ok || !isTransient(reply.error) || attempt === MAX_ATTEMPTS) {
       return { kind: 'told', told: { id: task, pid: owner.pid, text: replyText(reply) } };
     }
     await sleep(RETRY_DELAY_MS);
@@ -150,6 +152,7 @@ function isTransient({ code, retryable }: ErrorInfo): boolean {
   return retryable || code === 'NOT_FOUND' || code === 'CANCELLED';
 }
 
+/** Returns the highest ancestor of a task, or the task itself, that can be reached through tasks that have not ended. */
 function findTaskToResume(store: TaskStore, id: string): string {
   let top = id;
   for (const above of ancestorsOf(store, id)) {
