@@ -15,16 +15,16 @@ export interface TaskDirectory {
 }
 
 interface AskOptions {
-  /** The maximum time to wait for the reply, in milliseconds. Default: 10 s. */
+  /** The longest wait for the reply. Default: 10 s. */
   readonly timeoutMs?: number;
   /** Returns whether the process can still be asked. Default: whether it owns the task. */
-  readonly isThere?: () => boolean;
+  readonly isStillOwner?: () => boolean;
 }
 
-const REPLY_TIMEOUT_MS = 10_000;
-/** The maximum time to wait until the process listens: it begins to listen shortly after its first task has begun. */
-const LISTEN_TIMEOUT_MS = 2_000;
-const RETRY_DELAY_MS = 50;
+const ANSWER_MS = 10_000;
+/** The time after its first task in which a process begins to listen. */
+const LISTENS_AFTER_MS = 2_000;
+const LOOK_MS = 50;
 
 /** Returns the process of the nearest running ancestor, or null. */
 export function ancestorProcess({ store }: TaskDirectory, id: string): TaskOwner | null {
@@ -37,7 +37,7 @@ export function ancestorProcess({ store }: TaskDirectory, id: string): TaskOwner
 
 /** Returns the ids of the existing ancestors of a task, the nearest first. */
 export function* ancestorsOf(store: TaskStore, id: string): Generator<string, void, undefined> {
-  // An imported log may name any parent, even one that makes a cycle.
+  // What was brought in from elsewhere may say anything of its parents.
   const seen = new Set([id]);
   for (let at = id; ;) {
     const { parent } = foldLog(store, at).spec;
@@ -50,28 +50,29 @@ export function* ancestorsOf(store: TaskStore, id: string): Generator<string, vo
 
 /**
  * Sends a request to the process that owns a task. A refusal is a reply. Throws MusterError as `sendControlRequest`
- * does, and `NOT_FOUND`, which names the process, if the process is alive and does not listen.
+ * does, and `NOT_FOUND` that names the process if it lives and does not listen.
  */
 export async function askProcess(
   { store, dataDir }: TaskDirectory,
   owner: TaskOwner,
   request: ControlRequest,
   {
-    timeoutMs = REPLY_TIMEOUT_MS,
-    isThere = () => store.getOwner(request.task)?.token === owner.token,
+    timeoutMs = ANSWER_MS,
+    isStillOwner = () => store.getOwner(request.task)?.token === owner.token,
   }: AskOptions = {},
 ): Promise<ControlReply> {
   const path = controlPath({ dataDir, token: owner.token });
-  const giveUpAt = performance.now() + LISTEN_TIMEOUT_MS;
+  const giveUpAt = performance.now() + LISTENS_AFTER_MS;
   for (;;) {
     try {
       return await sendControlRequest(path, request, { timeoutMs });
     } catch (thrown) {
       const isNobody = thrown instanceof MusterError && thrown.code === 'NOT_FOUND';
       if (!isNobody) throw thrown;
-      if (!isThere() || performance.now() > giveUpAt) throw notListening(owner, request, thrown);
+      if (!isStillOwner() || performance.now() > giveUpAt)
+        throw notListening(owner, request, thrown);
     }
-    await sleep(RETRY_DELAY_MS);
+    await sleep(LOOK_MS);
   }
 }
 

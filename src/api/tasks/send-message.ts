@@ -7,9 +7,9 @@ import type { ControlRequest } from '../../control/protocol.ts';
 import { askProcess, ancestorProcess, replyText, type TaskDirectory } from './ask-process.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** The maximum number of attempts if the task ends or changes its owner between the check and the request. */
-const MAX_ATTEMPTS = 10;
-const RETRY_DELAY_MS = 50;
+/** The maximum number of tries if the task ends or changes its owner between the check and the request. */
+const TRIES = 10;
+const LOOK_MS = 50;
 
 /** A message to a task, and how the task continues. */
 export interface TaskMessage {
@@ -49,18 +49,18 @@ export async function sendToTask(
     if (state.end === null && message.text === null) {
       return { id, pid, text: `task ${id} is at work already` };
     }
-    const isThere = () => processFor(place, foldLog(place.store, id))?.token === owner.token;
+    const isStillOwner = () => processFor(place, foldLog(place.store, id))?.token === owner.token;
     const request = requestFor(state, message);
-    const reply = await askProcess(place, owner, request, { isThere });
-    if (reply.ok || !isTransientSendError(reply.error) || tries === MAX_ATTEMPTS) {
+    const reply = await askProcess(place, owner, request, { isStillOwner });
+    if (reply.ok || !mayPass(reply.error) || tries === TRIES) {
       return { id, pid, text: replyText(reply) };
     }
-    await sleep(RETRY_DELAY_MS);
+    await sleep(LOOK_MS);
   }
 }
 
-/** Returns whether another attempt may succeed, because the task has just ended or got an owner. */
-function isTransientSendError({ code, retryable }: ErrorInfo): boolean {
+/** Returns whether an error may pass, because the task has just ended or got an owner. */
+function mayPass({ code, retryable }: ErrorInfo): boolean {
   return retryable || code === 'NOT_FOUND' || code === 'CONFLICT';
 }
 
@@ -85,7 +85,7 @@ export async function detachTask(place: TaskDirectory, id: string): Promise<Sent
   if (owner === null) {
     throw new MusterError(
       'NOT_FOUND',
-      `no process works on task ${id}: \`muster tasks resume ${id}\` continues it`,
+      `no process works on task ${id}: \`muster tasks resume ${id}\` makes it go on`,
     );
   }
   const { pid } = owner;

@@ -9,10 +9,10 @@ import { askProcess, type TaskDirectory } from './ask-process.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /**
- * The maximum time to wait for the end of the task. 2 s are promised for a task that does not react (docs/tasks.md); the rest is for a busy machine.
+ * The longest wait. 2 s are promised for a task that does not react (docs/tasks.md); the rest is for a busy machine.
  */
-const STOP_TIMEOUT_MS = 15_000;
-const CHECK_INTERVAL_MS = 20;
+const STOP_MS = 15_000;
+const LOOK_MS = 20;
 
 export interface StopOutcome {
   readonly id: string;
@@ -42,43 +42,40 @@ export async function stopTask(
   const { id } = options;
   const before = foldLog(store, id);
   if (before.end !== null) return { id, hadEnded: true, state: before };
-  const giveUpAt = performance.now() + STOP_TIMEOUT_MS;
+  const giveUpAt = performance.now() + STOP_MS;
   for (;;) {
     const owner = store.getOwner(id);
     const problem = await (owner === null ? end(place, options) : ask(place, options, owner));
     const state = foldLog(store, id);
     if (state.end !== null) return { id, hadEnded: false, state };
     if (performance.now() > giveUpAt) throw problem ?? stillAtWork(id);
-    await sleep(CHECK_INTERVAL_MS);
+    await sleep(LOOK_MS);
   }
 }
 
 function stillAtWork(id: string): MusterError {
-  return new MusterError(
-    'TIMEOUT',
-    `task ${id} goes on ${STOP_TIMEOUT_MS / 1000} s after it was stopped`,
-  );
+  return new MusterError('TIMEOUT', `task ${id} goes on ${STOP_MS / 1000} s after it was stopped`);
 }
 
-/** Asks the owner to stop the task. Resolves to null when the task has ended, or to an error if a later attempt may succeed. */
+/** Resolves when its process says that it has ended, to a problem that may pass or to null. */
 async function ask(
   place: TaskDirectory,
   { id, because }: StopTaskOptions,
   owner: TaskOwner,
 ): Promise<MusterError | null> {
-  const isThere = () => place.store.getOwner(id)?.token === owner.token;
+  const isStillOwner = () => place.store.getOwner(id)?.token === owner.token;
   const request = { op: 'stop', task: id, because } as const;
   try {
-    const reply = await askProcess(place, owner, request, { timeoutMs: STOP_TIMEOUT_MS, isThere });
+    const reply = await askProcess(place, owner, request, { timeoutMs: STOP_MS, isStillOwner });
     if (reply.ok) return null;
     const { code, message, retryable } = reply.error;
     const problem = new MusterError(code, message, { retryable });
-    // The task has just ended, or its process is about to end.
+    // It has ended just now, or its process does.
     if (retryable || code === 'NOT_FOUND' || code === 'CANCELLED') return problem;
     throw problem;
   } catch (thrown) {
-    // The process ended, and its connection was closed.
-    if (thrown instanceof MusterError && !isThere()) return thrown;
+    // It hung up, as one does that ends.
+    if (thrown instanceof MusterError && !isStillOwner()) return thrown;
     throw thrown;
   }
 }
@@ -101,7 +98,7 @@ async function end(place: TaskDirectory, options: StopTaskOptions): Promise<Must
 }
 
 /**
- * Stops the descendants that have an owner, for a task that has none: another process may have resumed a descendant.
+ * Stops owned descendants of a task without an owner, since they may have been resumed by themselves.
  */
 async function stopOwnedBelow(
   place: TaskDirectory,
@@ -110,7 +107,7 @@ async function stopOwnedBelow(
 ): Promise<void> {
   const { store } = place;
   const below = new Set(top.openChildren);
-  // The loop also visits ids that are added to the set meanwhile.
+  // A set that grows while it is gone through is gone through to its end.
   for (const id of below) {
     if (!isId(id) || !store.exists(id)) continue;
     const { end: ended, openChildren } = foldLog(store, id);
