@@ -157,7 +157,7 @@ function readModel(
     const message = `${model}: a price takes both price_input and price_output`;
     return { override: values, problems: [{ where: file.where(at), message }] };
   }
-  // Where a cache has no price of its own, its tokens cost what the others do.
+  // If a cache has no price of its own, cached tokens cost the same as other input tokens.
   const cacheRead = prices.get('cacheRead') ?? input;
   const cacheWrite = prices.get('cacheWrite') ?? input;
   return { override: { ...values, price: { input, output, cacheRead, cacheWrite } }, problems };

@@ -1,12 +1,12 @@
 import { sanitizeForTerminal } from '../base/terminal-text.ts';
 import { truncate } from '../base/text.ts';
 
-const LONGEST = 60;
+const MAX_QUOTED_LENGTH = 60;
 
 /** Returns a value from a file, variable or flag as a short, safe text for a one-line message. */
 export function quoteValue(value: unknown): string {
   const text = typeof value === 'string' ? value : plain(value);
-  const short = truncate(text, LONGEST);
+  const short = truncate(text, MAX_QUOTED_LENGTH);
   const shown = escapeLine(short.length < text.length ? `${short}…` : short);
   return typeof value === 'string' ? `"${shown.replaceAll('"', '\\"')}"` : shown;
 }

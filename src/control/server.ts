@@ -66,13 +66,13 @@ export async function openControlServer(options: ControlServerOptions): Promise<
       served -= place;
     });
   };
-  // Half open: a client that has said its line and ended its side still gets the answer.
+  // With `allowHalfOpen`, a client that has sent its request and ended its side still gets the reply.
   const server = createServer({ allowHalfOpen: true }, accept);
-  // Those above `connections` are only told so; above this there is not even an answer.
+  // Connections above `limits.connections` get an error reply. Connections above this maximum are closed without a reply.
   server.maxConnections = 2 * limits.connections;
   server.on('error', () => {
-    // Not listening is told by `listenAt`. Later: a connection that could not be accepted (no
-    // descriptors left), whose client sees it closed.
+    // `listenAt` reports a failure to listen. A later error means that a connection could not be accepted (no
+    // descriptors left): its client sees the connection closed.
   });
   const file = await listenAt(server, path);
   server.unref();

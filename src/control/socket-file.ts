@@ -15,9 +15,9 @@ export const TEMPORARY_SUFFIX = '.tmp';
 
 const SOCKET_MODE = 0o600;
 /**
- * The most attempts. Each further one means that another process took the name in the moment in which it was free.
+ * The maximum number of attempts. Each further attempt means that another process took the name in the moment in which it was free.
  */
-const ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
 /** The file of a listening socket. */
 export interface SocketFile {
@@ -49,7 +49,7 @@ export async function listenAt(server: Server, path: string): Promise<SocketFile
 }
 
 async function takeName(bound: string, path: string): Promise<void> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     try {
       await link(bound, path);
       return;
@@ -112,7 +112,7 @@ async function deadSocket(path: string): Promise<FileIdentity | undefined> {
   if (!file.isSocket) {
     throw new MusterError(
       'CONFLICT',
-      `${path} is in the place of a control socket and is none: look at it, then remove it`,
+      `${path} is not a socket, but a control socket must have this path: check the file, then remove it`,
     );
   }
   const state = await probeSocket(path);
@@ -155,12 +155,12 @@ function probeSocket(path: string): Promise<'listening' | 'dead' | 'gone' | 'unk
 }
 
 /** The maximum number of sockets that one sweep checks. A sweep runs at each start, so few are enough. */
-const MOST = 16;
+const MAX_CHECKED_SOCKETS = 16;
 const NAME = /^[a-z0-9]{12}\.(?:sock|tmp)$/;
 /**
  * The age at which a socket under a temporary name is swept. A younger one may be about to listen.
  */
-const PASSING_MS = 60_000;
+const MIN_TEMPORARY_AGE_MS = 60_000;
 
 export interface SocketSweep {
   readonly directory: string;
@@ -180,13 +180,13 @@ export async function sweepSockets(options: SocketSweep): Promise<void> {
   const { directory, now, from } = options;
   const names = (await readdir(directory).catch(() => [])).filter((name) => NAME.test(name));
   const begin = Math.floor(from * names.length);
-  const some = [...names.slice(begin), ...names.slice(0, begin)].slice(0, MOST);
+  const some = [...names.slice(begin), ...names.slice(0, begin)].slice(0, MAX_CHECKED_SOCKETS);
   await Promise.allSettled(some.map((name) => removeIfDead(join(directory, name), now)));
 }
 
 async function removeIfDead(path: string, now: number): Promise<void> {
   const stat = await lstat(path);
   if (!stat.isSocket()) return;
-  if (path.endsWith(TEMPORARY_SUFFIX) && now - stat.ctimeMs < PASSING_MS) return;
+  if (path.endsWith(TEMPORARY_SUFFIX) && now - stat.ctimeMs < MIN_TEMPORARY_AGE_MS) return;
   if ((await probeSocket(path)) === 'dead') await rm(path, { force: true });
 }

@@ -29,5 +29,5 @@ export interface ContextSource {
   /** Checks from time to time whether files have changed. Called before tasks are created. Never rejects. */
   refresh(): Promise<void>;
   /** Returns the present context of a directory (absolute, real); null if there is none. Called for each task. */
-  of(cwd: string): ProjectContext | null;
+  getContext(cwd: string): ProjectContext | null;
 }

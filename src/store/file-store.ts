@@ -119,7 +119,7 @@ class FileStore implements TaskStore {
         ...this.#parts,
         withLedgers: options.withLedgers,
         getOwnSummary: (id) => this.#logs.getSummary(id),
-        report: (id, problems) => this.#report(id, problems),
+        reportProblems: (id, problems) => this.#report(id, problems),
         reportUnreadable: (id, message) =>
           problemReporter.addUnreadable(tasks.logPath(id), message),
       }),

@@ -103,7 +103,7 @@ describe.concurrent('a command line that is wrong', () => {
 describe.concurrent('a directory that can not be worked in', () => {
   it.each([
     ['a missing one', ['-p', 'x', '--cwd', 'missing'], '--cwd', 'missing: no such directory'],
-    ['a file', ['-p', 'x', '--cwd', 'file'], '--cwd', 'file: is no directory'],
+    ['a file', ['-p', 'x', '--cwd', 'file'], '--cwd', 'file: is not a directory'],
     ['one below a file', ['-p', 'x', '--cwd', 'file/below'], '--cwd', "can't be opened (ENOTDIR"],
     [
       'a link that leads to itself',

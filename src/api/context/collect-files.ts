@@ -26,7 +26,7 @@ export interface CollectedFiles {
   /** Notices for the user, one line each. */
   readonly problems: readonly string[];
   /** All paths that the result depends on, existing or not. */
-  readonly looked: readonly string[];
+  readonly checkedPaths: readonly string[];
 }
 
 /** The maximum number of imports in a row, as in Claude Code and Gemini CLI. */
@@ -35,7 +35,7 @@ const MAX_DEPTH = 5;
 const MAX_FILES = 64;
 const MAX_BYTES = 1024 * 1024;
 /** The maximum number of paths that are checked for changes. */
-const MAX_LOOKED = 1_000;
+const MAX_CHECKED_PATHS = 1_000;
 const MAX_PROBLEMS = 10;
 
 /** The scope of a file and of all files that it imports. */
@@ -59,7 +59,7 @@ interface Wanted {
 /** Reads all context files with their imports. The same file, or the same text, counts once. */
 export function collectFiles(options: CollectOptions): CollectedFiles {
   const collection = new Collection(options);
-  // Where a limit is hit, or a text lies in two places, the nearest directory goes before.
+  // If a limit is reached, or two directories have the same text, the nearest directory has precedence.
   const places = contextLocations(options.around).toSorted((a, b) => b.level - a.level);
   for (const place of places) collection.addFirst(place);
   return collection.result();
@@ -69,7 +69,7 @@ class Collection {
   readonly #options: CollectOptions;
   readonly #files: UncutFile[] = [];
   readonly #problems: string[] = [];
-  readonly #looked = new Set<string>();
+  readonly #checkedPaths = new Set<string>();
   /** Real paths and texts that were read before. */
   readonly #known = new Set<string>();
   /**
@@ -92,13 +92,13 @@ class Collection {
     return {
       files: this.#files.toSorted((a, b) => a.level - b.level),
       problems: [...this.#problems.slice(0, MAX_PROBLEMS), ...rest],
-      looked: [...this.#looked],
+      checkedPaths: [...this.#checkedPaths],
     };
   }
 
   addFirst(place: ContextLocation): void {
     for (const path of place.paths) {
-      this.#looked.add(path);
+      this.#checkedPaths.add(path);
       if (!this.#options.around.paths.mayExist(path)) continue;
       const { scope, boundary } = place.owner(path);
       const { level } = place;
@@ -153,7 +153,7 @@ class Collection {
   ): void {
     const path = this.#pathOf(written, importer);
     // A word with an `@`, or a directory that is mentioned.
-    if (this.#looked.size < MAX_LOOKED) this.#looked.add(path);
+    if (this.#checkedPaths.size < MAX_CHECKED_PATHS) this.#checkedPaths.add(path);
     if (!isNoDirectory(path)) return;
     if (by.depth <= MAX_DEPTH) {
       this.#wanted.push({ path, place, by });

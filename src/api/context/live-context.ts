@@ -18,31 +18,32 @@ export interface ContextOptions extends CollectOptions {
 /** The most bytes of all context files in one prompt, as in Codex. */
 const MAX_BYTES = 32 * 1024;
 /** Milliseconds between two checks of the files. */
-const LOOK_AGAIN_MS = 2_000;
+const CHECK_INTERVAL_MS = 2_000;
 
 interface Loaded {
   readonly context: ProjectContext | null;
-  readonly looked: readonly string[];
-  /** A fingerprint of the files, or null until they are checked again: computing it would delay the start. */
-  readonly stamp: string | null;
+  /** All paths that the context depends on, existing or not. */
+  readonly checkedPaths: readonly string[];
+  /** The fingerprint of `checkedPaths`, or null until the first check: a start does not need the fingerprint. */
+  readonly fingerprint: string | null;
 }
 
 /**
- * The context of each requested directory, read at the first request, and again when its files change.
+ * Holds the context of each requested directory. Reads a context at the first request, and again when its files change.
  */
 export class LiveContext implements ContextSource {
   readonly #options: ContextOptions;
   readonly #loaded = new Map<string, Loaded>();
   readonly #reported = new Set<string>();
-  #lookedAt: number;
+  #lastCheckAt: number;
 
   constructor(options: ContextOptions) {
     this.#options = options;
-    this.#lookedAt = options.clock.monotonic();
+    this.#lastCheckAt = options.clock.monotonic();
   }
 
-  of(cwd: string): ProjectContext | null {
-    const known = this.#loaded.get(cwd) ?? this.#load(this.#around(cwd));
+  getContext(cwd: string): ProjectContext | null {
+    const known = this.#loaded.get(cwd) ?? this.#load(this.#searchContextFor(cwd));
     this.#loaded.set(cwd, known);
     return known.context;
   }
@@ -50,30 +51,29 @@ export class LiveContext implements ContextSource {
   async refresh(): Promise<void> {
     const { clock, onNotice } = this.#options;
     const now = clock.monotonic();
-    if (now - this.#lookedAt < LOOK_AGAIN_MS) return;
-    this.#lookedAt = now;
-    for (const [cwd, { context, looked, stamp }] of this.#loaded) {
-      if (stampOf(looked) === stamp) continue;
+    if (now - this.#lastCheckAt < CHECK_INTERVAL_MS) return;
+    this.#lastCheckAt = now;
+    for (const [cwd, { context, checkedPaths, fingerprint }] of this.#loaded) {
+      if (pathsFingerprint(checkedPaths) === fingerprint) continue;
       const loaded = this.#load(createSearchContext(cwd, this.#options.environment));
-      this.#loaded.set(cwd, { ...loaded, stamp: stampOf(loaded.looked) });
+      this.#loaded.set(cwd, { ...loaded, fingerprint: pathsFingerprint(loaded.checkedPaths) });
       if (loaded.context?.id === context?.id) continue;
-      onNotice(
-        'context files have changed and were read again: tasks that begin now are given them',
-      );
+      onNotice('context files have changed and were read again: new tasks get the new content');
     }
   }
 
-  /** Returns the search context of a directory. The one of the start is used again. */
-  #around(cwd: string): SearchContext {
+  /** Returns the search context of a directory. For the directory of the start, the search context of the start is used again. */
+  #searchContextFor(cwd: string): SearchContext {
     const { around, environment } = this.#options;
     return cwd === around.cwd ? around : createSearchContext(cwd, environment);
   }
 
   #load(around: SearchContext): Loaded {
     const git = around.cwd === this.#options.around.cwd ? this.#options.git : null;
-    const { files, looked, problems } = collectFiles({ ...this.#options, around });
+    const { files, checkedPaths, problems } = collectFiles({ ...this.#options, around });
     for (const problem of problems) this.#report(problem);
-    if (files.length === 0 && git === null) return { context: null, looked, stamp: null };
+    if (files.length === 0 && git === null)
+      return { context: null, checkedPaths, fingerprint: null };
     const fitted = fitFiles(files, MAX_BYTES);
     const cut = [
       ...fitted.files.filter(({ isCut }) => isCut).map(({ name }) => name),
@@ -86,8 +86,8 @@ export class LiveContext implements ContextSource {
     }
     return {
       context: createProjectContext({ ...fitted, git }),
-      looked,
-      stamp: null,
+      checkedPaths,
+      fingerprint: null,
     };
   }
 
@@ -97,8 +97,4 @@ export class LiveContext implements ContextSource {
     this.#reported.add(line);
     this.#options.onNotice(line);
   }
-}
-
-function stampOf(paths: readonly string[]): string {
-  return pathsFingerprint(paths);
 }

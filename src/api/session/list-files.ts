@@ -1,9 +1,9 @@
 import { comparePaths } from '../../tools/search/search-types.ts';
 import { listFilesInScope } from '../../tools/search/ripgrep.ts';
 
-/** The most files and milliseconds of a list from which a person chooses. */
-const MOST_FILES = 50_000;
-const MOST_MS = 5_000;
+/** The maximum number of files, and the maximum time, of a list from which a person chooses. */
+const MAX_FILES = 50_000;
+const MAX_LISTING_MS = 5_000;
 
 /**
  * Lists the files below a directory that Glob would find, in path order and without ignored ones. If there are very
@@ -15,7 +15,7 @@ export async function listFiles(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const scope = { directory, roots: [directory], accepts: () => true, nameGlobs: [] };
-  const limits = { maxFiles: MOST_FILES, timeMs: MOST_MS, signal };
+  const limits = { maxFiles: MAX_FILES, timeMs: MAX_LISTING_MS, signal };
   const { paths } = await listFilesInScope(scope, limits);
   return paths.toSorted(comparePaths);
 }

@@ -5,10 +5,10 @@ import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { readWithLimit } from '../../sys/files/read-at-most.ts';
 
-const MOST_ENTRIES = 500;
-/** The most characters of one entry. The log of its conversation has the full text. */
-const MOST_CHARACTERS = 10_000;
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_ENTRIES = 500;
+/** The maximum number of characters of one entry. The log of its conversation has the full text. */
+const MAX_ENTRY_CHARACTERS = 10_000;
+const MAX_HISTORY_BYTES = 16 * 1024 * 1024;
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 
 /** The prompts that a person has typed in a directory, in all sessions. */
@@ -37,33 +37,33 @@ interface HistoryOptions {
  */
 export function openPromptHistory(options: HistoryOptions): PromptHistory {
   const { directory, cwd, redact, onProblem } = options;
-  const place = join(directory, 'typed');
-  const path = join(place, `${hash('sha256', cwd).slice(0, 32)}.jsonl`);
+  const historyDirectory = join(directory, 'typed');
+  const path = join(historyDirectory, `${hash('sha256', cwd).slice(0, 32)}.jsonl`);
   const guarded = <T>(otherwise: T, act: () => T): T => {
     try {
       return act();
     } catch (thrown) {
-      onProblem(`what is typed is not kept (${path}): ${errorMessage(thrown)}`);
+      onProblem(`the prompt history cannot be read or written (${path}): ${errorMessage(thrown)}`);
       return otherwise;
     }
   };
   return {
     entries: () =>
       guarded([], () => {
-        const entries = entriesIn(read(path));
-        if (entries.length > MOST_ENTRIES * 2) replace(path, entries.slice(-MOST_ENTRIES));
-        return entries.slice(-MOST_ENTRIES);
+        const entries = parseEntries(read(path));
+        if (entries.length > MAX_ENTRIES * 2) replace(path, entries.slice(-MAX_ENTRIES));
+        return entries.slice(-MAX_ENTRIES);
       }),
     add: (text) =>
       guarded(undefined, () => {
-        fs.mkdirSync(place, { recursive: true, mode: 0o700 });
-        // In one write, which is whole beside those of other sessions.
-        write(path, O_APPEND, lineOf(redact(text).slice(0, MOST_CHARACTERS)));
+        fs.mkdirSync(historyDirectory, { recursive: true, mode: 0o700 });
+        // A single write, so that entries of other sessions cannot come between its bytes.
+        write(path, O_APPEND, formatEntry(redact(text).slice(0, MAX_ENTRY_CHARACTERS)));
       }),
   };
 }
 
-function lineOf(entry: string): string {
+function formatEntry(entry: string): string {
   return `${JSON.stringify(entry)}\n`;
 }
 
@@ -76,9 +76,9 @@ function read(path: string): string {
     throw thrown;
   }
   try {
-    if (!fs.fstatSync(fd).isFile()) throw new Error('it is no regular file');
-    const bytes = readWithLimit(fd, MOST_BYTES);
-    if (bytes === undefined) throw new Error(`it is larger than ${MOST_BYTES} bytes`);
+    if (!fs.fstatSync(fd).isFile()) throw new Error('it is not a regular file');
+    const bytes = readWithLimit(fd, MAX_HISTORY_BYTES);
+    if (bytes === undefined) throw new Error(`it is larger than ${MAX_HISTORY_BYTES} bytes`);
     return bytes.toString('utf8');
   } finally {
     fs.closeSync(fd);
@@ -86,7 +86,7 @@ function read(path: string): string {
 }
 
 /** Returns the entries of a text, without lines that are damaged or were cut off by a crash. */
-function entriesIn(text: string): readonly string[] {
+function parseEntries(text: string): readonly string[] {
   return text.split('\n').flatMap((line) => {
     try {
       const entry: unknown = JSON.parse(line);
@@ -101,7 +101,7 @@ function entriesIn(text: string): readonly string[] {
 function replace(path: string, entries: readonly string[]): void {
   const draft = `${path}.${newId()}.new`;
   try {
-    write(draft, fs.constants.O_EXCL, entries.map(lineOf).join(''));
+    write(draft, fs.constants.O_EXCL, entries.map(formatEntry).join(''));
     fs.renameSync(draft, path);
   } catch (thrown) {
     fs.rmSync(draft, { force: true });

@@ -104,7 +104,7 @@ export class Runs {
     return this.continueTask({ id: branch.id, prompt, enclosed }, target, onEvent);
   }
 
-  /** `rightsOf`: the task whose log says where the rights of one that goes on came from. */
+  /** `rightsOf`: the task whose log shows whether the rights were given on this machine or imported. */
   private maxRightsOf(rightsOf: string): (recorded: Rights) => Rights {
     const { grant, modeFlag, store } = this.parts;
     return (recorded) =>
@@ -134,7 +134,7 @@ export class Runs {
           below,
           retryFailed,
         }),
-        // What was parked once is not refused because nobody says so again.
+        // Questions of a parked task stay parked unless this start chooses otherwise.
         keepsParked: !isOnAskChosen,
       });
       const ignored = task.spec.depth === 0 ? this.terms.grantWithoutEffect(task.spec.agent) : null;
@@ -170,7 +170,7 @@ export class Runs {
     try {
       const task = await engine.startFanOut({
         id,
-        // The one that was named for this run goes before what files say.
+        // A model that was named for this run precedes the model of the template file.
         fanOut: isModelNamed ? { ...planned, model: 'inherit' } : planned,
         model: this.terms.model(null),
         rights: createRootRights(this.parts.grant, null),
@@ -183,7 +183,7 @@ export class Runs {
     }
   }
 
-  /** `forget`: ends the listening to a tree that is left without an end. */
+  /** `forget` removes the listener of a tree that is parked, which has no end that would remove it. */
   private runOf(task: TaskRun, forget: () => void): Run {
     this.parts.channel?.open();
     this.parts.retention.begin();

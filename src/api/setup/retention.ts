@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000;
 /** The maximum number of tasks that one start deletes. */
 const MAX_AT_ONCE = 50;
 /** The delay of the sweep, so that it does not slow down the first request. */
-const SWEEP_AFTER_MS = 500;
+const SWEEP_DELAY_MS = 500;
 
 export interface RetentionOptions {
   readonly store: TaskStore;
@@ -28,7 +28,7 @@ export class Retention {
 
   /** Begins the sweep after a short delay, or in `finish` if that comes first. */
   begin(): void {
-    this.timer ??= setTimeout(() => void this.sweep(), SWEEP_AFTER_MS).unref();
+    this.timer ??= setTimeout(() => void this.sweep(), SWEEP_DELAY_MS).unref();
   }
 
   /** Resolves when this start's sweep has ended. */

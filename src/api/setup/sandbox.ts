@@ -36,14 +36,14 @@ export interface SandboxOptions extends UserEnvironment {
 /**
  * Opens the sandbox of this machine as configured. Its code is loaded at the first call of `state`, which must precede `confine`.
  */
-export function openConfiguredSandbox(place: SandboxOptions): Sandbox {
-  const settings = sandboxSettings(place);
-  if (place.kind === 'off')
+export function openConfiguredSandbox(options: SandboxOptions): Sandbox {
+  const settings = sandboxSettings(options);
+  if (options.kind === 'off')
     return createUnavailableSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
-  if (place.kind === 'container') return createMachineSandbox();
+  if (options.kind === 'container') return createMachineSandbox();
   const { records } = settings;
   if (records !== null && hasRecords(records))
-    void moveAwayLeftovers(records, place.onNotice ?? (() => {}));
+    void moveAwayLeftovers(records, options.onNotice ?? (() => {}));
   let opened: Sandbox | undefined;
   return {
     state: async () => {
@@ -78,7 +78,7 @@ export function announceMissingSandbox(
       if (!state.on && !wasReported) {
         wasReported = true;
         onNotice(
-          `no sandbox: ${state.because}. Shell commands run with all your rights, held back by the permission rules alone. To get one: ${state.hint}`,
+          `no sandbox: ${state.because}. Shell commands run with all your rights, and only the permission rules restrict them. To get a sandbox: ${state.hint}`,
         );
       }
       return state;
@@ -88,8 +88,8 @@ export function announceMissingSandbox(
   };
 }
 
-function sandboxSettings(place: SandboxOptions): SandboxSettings {
-  const { environment, home, kind, caches, roots, dataDir, canWriteDataDir } = place;
+function sandboxSettings(options: SandboxOptions): SandboxSettings {
+  const { environment, home, kind, caches, roots, dataDir, canWriteDataDir } = options;
   const cacheHome = environment['XDG_CACHE_HOME'];
   const base = cacheHome !== undefined && isAbsolute(cacheHome) ? cacheHome : join(home, '.cache');
   const runtime = environment['XDG_RUNTIME_DIR'];
@@ -101,7 +101,7 @@ function sandboxSettings(place: SandboxOptions): SandboxSettings {
     hostPaths: {
       homes: [...new Set([home, homeInUserDatabase(home)].map(toRealPath))],
       // The compiled code that Muster runs is protected too: the workspace may be the home directory.
-      stateDirectories: [dataDir, userConfigDirectory(place), join(base, 'muster/compiled')].map(
+      stateDirectories: [dataDir, userConfigDirectory(options), join(base, 'muster/compiled')].map(
         toRealPath,
       ),
       runtimeDirectories:
@@ -139,12 +139,12 @@ function hasRecords(records: string): boolean {
 async function moveAwayLeftovers(records: string, onNotice: (line: string) => void): Promise<void> {
   const { CommandRecords } = await import('../../sys/sandbox/cleanup/command-records.ts');
   for (const entry of new CommandRecords(records).cleanUp(join(records, MOVED_FILES))) {
-    const fate =
+    const outcome =
       entry.keptAt === null
         ? `could not be moved away (${entry.problem}): check it yourself`
         : `was moved to ${entry.keptAt}`;
     onNotice(
-      `${entry.path} ${fate}. It was created by a command of a run that was killed, and commands may not create protected files`,
+      `${entry.path} ${outcome}. It was created by a command of a run that was killed, and commands may not create protected files`,
     );
   }
 }

@@ -22,7 +22,7 @@ export function realDirectory(path: string, flag: string): string {
   try {
     const real = realpathSync.native(path);
     if (statSync(real).isDirectory()) {
-      // Listed and entered, which is what the tools will do.
+      // Check that the directory can be listed and entered, as the tools will do.
       opendirSync(real).closeSync();
       statSync(join(real, '.'));
       return real;
@@ -32,5 +32,5 @@ export function realDirectory(path: string, flag: string): string {
       throw new UsageError(`${flag} ${path}: no such directory`);
     throw new UsageError(`${flag} ${path}: can't be opened (${errorMessage(thrown)})`);
   }
-  throw new UsageError(`${flag} ${path}: is no directory`);
+  throw new UsageError(`${flag} ${path}: is not a directory`);
 }

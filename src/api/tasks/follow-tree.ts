@@ -25,11 +25,11 @@ export interface TreeListener {
 /** The maximum number of tasks that are read when the following begins. Running ones are always read. */
 const MAX_READ = 600;
 /** Events that are written in this time are read together. */
-const GATHER_MS = 60;
+const READ_DELAY_MS = 60;
 /**
  * The interval of checks of running logs, for file systems that report no changes (some network file systems).
  */
-const LOOK_MS = 250;
+const CHECK_INTERVAL_MS = 250;
 /** The maximum number of logs that one check reads. */
 const MAX_CHECKS = 64;
 /**
@@ -37,7 +37,7 @@ const MAX_CHECKS = 64;
  */
 const MAX_AT_ONCE = 256;
 /** The number of checks after which the owners of tasks are checked. */
-const OWNER_LOOKS = 8;
+const CHECKS_PER_OWNER_CHECK = 8;
 
 /** A log with the position to which it was read. */
 interface Followed {
@@ -55,8 +55,8 @@ interface News {
 }
 
 /**
- * Follows a task with its descendants, in any process, until `signal` aborts: beyond its end, too, since it may
- * continue. Reads only logs, and of those only the ones that have changed. Rejects if they cannot be read.
+ * Follows a task with its descendants, in any process, until `signal` aborts: also after the end of the task, which may
+ * continue. Reads only logs that have changed. Rejects if a log cannot be read.
  */
 export async function followTree(
   store: TaskStore,
@@ -92,21 +92,21 @@ class TreeFollow {
   private watcher: FSWatcher | null = null;
   private gathering: NodeJS.Timeout | null = null;
   private looking: NodeJS.Timeout | null = null;
-  private looks = 0;
+  private checks = 0;
   /** The position at which the next check begins. */
-  private lookAt = 0;
+  private nextCheck = 0;
 
   constructor(store: TaskStore, top: string, listener: TreeListener) {
     this.store = store;
     this.top = top;
     this.listener = listener;
     this.failed.promise.catch(() => {
-      // It is raced for once all is read.
+      // `untilAborted` reports the failure when all logs have been read.
     });
   }
 
   async begin(signal: AbortSignal): Promise<void> {
-    // Before anything is read, so that no change falls between.
+    // Watch the files before the first log is read, so that no change is missed.
     this.watchFiles();
     const found = (state: TaskState): void => this.find(state);
     const passedOver = await readTree(this.store, this.top, { most: MAX_READ, found, signal });
@@ -114,7 +114,7 @@ class TreeFollow {
     if (passedOver.length > 0) this.listener.passedOver(passedOver.length);
     this.dirty.add(this.top);
     this.readSoon();
-    this.looking = setInterval(() => this.guarded(() => this.look()), LOOK_MS);
+    this.looking = setInterval(() => this.guarded(() => this.look()), CHECK_INTERVAL_MS);
   }
 
   untilAborted(signal: AbortSignal): Promise<void> {
@@ -137,7 +137,7 @@ class TreeFollow {
     this.listener.found(state);
     if (isLeft(state)) this.left.add(id);
     else if (state.end === null) this.dirty.add(id);
-    // One that was announced may have no log yet.
+    // A child that was announced may have no log yet.
     for (const child of state.openChildren) this.include(child);
   }
 
@@ -150,11 +150,11 @@ class TreeFollow {
         else if (name.endsWith(LOG_ENDING)) this.changed(basename(name, LOG_ENDING));
       });
       this.watcher.on('error', () => {
-        // The system watches too much already, or the directory is gone: the looks in turn are left.
+        // The system has no free watches, or the directory is gone. The checks at intervals continue.
         this.watcher?.close();
       });
     } catch {
-      // As above, at once.
+      // The watch failed for the same reasons at its start.
     }
   }
 
@@ -170,7 +170,7 @@ class TreeFollow {
     this.dirty.add(id);
   }
 
-  private readSoon(afterMs = GATHER_MS): void {
+  private readSoon(afterMs = READ_DELAY_MS): void {
     this.gathering ??= setTimeout(() => {
       this.gathering = null;
       this.guarded(() => this.read());
@@ -187,12 +187,13 @@ class TreeFollow {
   }
 
   /**
-   * Reports new events in the order in which they were written, and of very many only a part, with the rest soon.
+   * Reports new events in the order in which they were written. If very many logs changed, reads a part of them, and
+   * the rest soon after.
    */
   private read(): void {
     const news: News[] = [];
     const ids: string[] = [];
-    // A set that grows while it is gone through is gone through to its end.
+    // The loop also visits ids that are added to the set meanwhile.
     for (const id of this.dirty) {
       if (ids.length === MAX_AT_ONCE) break;
       this.dirty.delete(id);
@@ -211,7 +212,7 @@ class TreeFollow {
     let at = 0;
     one.tail.read((event) => {
       hasBegun ||= event.type === 'task.created';
-      // What is left of a log that has lost its beginning tells of no task.
+      // A log that has lost its beginning describes no task, so its events are skipped.
       if (!hasBegun || event.seq <= one.foldedTo) return;
       if (last === 'before' ? !this.since.includes(event) : event.seq <= last) {
         one.fold.add(event);
@@ -251,12 +252,12 @@ class TreeFollow {
     const ids = [...this.followed.keys()];
     const some = Math.min(ids.length, MAX_CHECKS);
     for (let looked = 0; looked < some; looked += 1) {
-      const id = ids[(this.lookAt + looked) % ids.length];
+      const id = ids[(this.nextCheck + looked) % ids.length];
       if (id !== undefined) this.dirty.add(id);
     }
-    this.lookAt += some;
-    this.looks += 1;
-    const asked = this.looks % OWNER_LOOKS === 0 ? [...this.dirty] : [];
+    this.nextCheck += some;
+    this.checks += 1;
+    const asked = this.checks % CHECKS_PER_OWNER_CHECK === 0 ? [...this.dirty] : [];
     this.read();
     for (const id of asked) if (!this.hasEnded(id)) this.reportIfLeft(id);
   }
@@ -264,7 +265,7 @@ class TreeFollow {
   private reportIfLeft(id: string): void {
     if (this.left.has(id) || this.store.getOwner(id) !== null) return;
     const state = currentState(this.store, id);
-    // What came in between is told first.
+    // Events that were written meanwhile are reported first.
     if (state === null || !isLeft(state) || state.lastSeq !== this.reported.get(id)) return;
     this.left.add(id);
     if (id !== this.top) this.followed.delete(id);
@@ -275,7 +276,7 @@ class TreeFollow {
 const LOG_ENDING = '.jsonl';
 
 /**
- * Returns whether a task without an end has no process. For a parked one, the caller has checked the owner.
+ * Returns whether a task without an end has no process. For a parked task, the caller has checked the owner.
  */
 function isLeft({ end, status }: TaskState): boolean {
   return end === null && (status === 'interrupted' || status === 'parked');

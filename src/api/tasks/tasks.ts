@@ -13,9 +13,9 @@ import type { Tasks, TasksOptions } from './contract.ts';
 import type { DeletedTask } from './delete-tasks.ts';
 
 /** The maximum number of tasks that one sweep deletes, so that a longer deletion can be interrupted. */
-const PRUNED_AT_ONCE = 500;
+const MAX_PRUNED_AT_ONCE = 500;
 
-/** Opens the tasks of a data directory. Throws UsageError for one that cannot be used. */
+/** Opens the tasks of a data directory. Throws UsageError for a directory that cannot be used. */
 export function openTasks(options: TasksOptions = {}): Tasks {
   const environment = options.environment ?? readEnvironment();
   const { dataDir: chosen, onNotice = () => {}, create = false } = options;
@@ -26,7 +26,7 @@ export function openTasks(options: TasksOptions = {}): Tasks {
   if (chosen !== undefined && !create && isMissing(directory)) {
     throw new UsageError(`there is no data directory ${directory}`);
   }
-  // Where nothing was ever kept, nothing is: to look is no reason to make it.
+  // If the directory holds no tasks yet, reading must not create it.
   const store =
     create || !isMissing(join(directory, 'tasks'))
       ? openDataDirectory({ dataDir: directory, durability: 'safe', onProblem: onNotice })
@@ -56,7 +56,7 @@ function storedTasks(
   const state: Tasks['state'] = (prefix) => {
     const id = store.resolveId(prefix);
     const isOwned = store.getOwner(id) !== null;
-    // Read after the owner was looked for: an end is written before the log is given up.
+    // Read the log after the owner: an owner writes the end before it releases the log.
     const task = foldLog(store, id);
     if (task.end === null && !isOwned && task.status !== 'parked') task.status = 'interrupted';
     return task;
@@ -76,7 +76,7 @@ function storedTasks(
     },
     async report(prefix, visit) {
       const { treeReport } = await import('../../report/tree-report.ts');
-      // It names what is wrong with a log that has lost its beginning.
+      // `state` throws an error that names the damage if the log has lost its beginning.
       const { id } = state(prefix).spec;
       const source = {
         scan: (task: string, each: (event: TaskEvent) => void) => void store.scan(task, each),
@@ -150,7 +150,7 @@ function storedTasks(
       const known = new Map(store.list().map((task) => [task.id, task]));
       const pruned: DeletedTask[] = [];
       for (;;) {
-        const ids = await store.sweep({ endedBefore, maxTasks: PRUNED_AT_ONCE });
+        const ids = await store.sweep({ endedBefore, maxTasks: MAX_PRUNED_AT_ONCE });
         if (ids.length === 0) return pruned.toSorted(oldestFirst);
         for (const id of ids) pruned.push({ id, was: known.get(id) ?? null });
       }

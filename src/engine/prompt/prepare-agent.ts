@@ -201,7 +201,7 @@ function sentence(text: string): string {
 
 function contextFor({ context, settings }: SetupDeps, { agent, cwd, isRoot }: Placement) {
   if (agent.contextFiles === false) return null;
-  const whole = context?.of(cwd) ?? null;
+  const whole = context?.getContext(cwd) ?? null;
   const isReusable = !isRoot && (agent.cache ?? settings.reusesResults);
   return whole !== null && isReusable ? removeGit(whole) : whole;
 }

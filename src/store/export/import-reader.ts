@@ -246,13 +246,13 @@ export class ImportDrafts {
   }
 
   /** Returns the path of a file's draft, or of the file itself if it has none. */
-  draft(target: string): string {
+  getPath(target: string): string {
     return this.#drafts.get(target) ?? target;
   }
 
   /** Renames a draft to its file. */
   commit(target: string): void {
-    this.#parts.files.rename(this.draft(target), target);
+    this.#parts.files.rename(this.getPath(target), target);
     this.#drafts.delete(target);
   }
 

@@ -21,7 +21,7 @@ export async function importTree(
 ): Promise<readonly string[]> {
   const drafts = new ImportDrafts(parts);
   try {
-    // Before the first blob is written: see `removeUnusedBlobs`.
+    // Register this process before it writes a blob, so that another process does not remove the blob as unused.
     parts.locks.register();
     finishDeletions(parts);
     const reader = new ImportReader(parts, drafts);
@@ -61,7 +61,7 @@ async function readAll(reader: ImportReader, text: AsyncIterable<string>): Promi
   if (!reader.isComplete) throw invalidLineError(number + 1, 'is missing: the file is incomplete');
 }
 
-/** `fault`: the end of a sentence about the line. */
+/** Creates the error for a line. `fault` is the end of a sentence about the line, such as "is longer than …". */
 function invalidLineError(line: number, fault: string): MusterError {
   return new MusterError('INVALID_PARAM', `line ${line} of the exported tasks ${fault}`);
 }
@@ -91,7 +91,7 @@ async function* splitLines(text: AsyncIterable<string>): AsyncIterable<string> {
 function isAlreadyStored(parts: StoreParts, drafts: ImportDrafts, id: string): boolean {
   const path = parts.tasks.logPath(id);
   if (readCreatedEvent(parts.files, path, id) === undefined) return false;
-  if (haveSameBytes(parts, path, drafts.draft(path))) return true;
+  if (haveSameBytes(parts, path, drafts.getPath(path))) return true;
   const message = `there is already a task ${id}, and it differs from the one in the file: delete it first`;
   throw new MusterError('CONFLICT', message);
 }
@@ -110,7 +110,7 @@ function haveSameBytes({ files }: StoreParts, one: string, other: string): boole
 }
 
 /**
- * Renames the drafts to their files; on an error, removes the tasks that were committed. If the process is killed here,
+ * Renames the drafts to their files; on an error, removes the tasks whose drafts it has begun to rename. If the process is killed here,
  * each task is complete or absent, and the root comes last.
  */
 function commitDrafts(
@@ -121,11 +121,11 @@ function commitDrafts(
 ): void {
   const { files, tasks, index, paths } = parts;
   for (const { id } of newTasks) clearLeftovers(parts, id);
-  const committed: string[] = [];
+  const begun: string[] = [];
   try {
     for (const hash of blobs) drafts.commit(parts.blobs.path(hash));
     for (const { id, spills, scanner } of newTasks.toReversed()) {
-      committed.push(id);
+      begun.push(id);
       for (const spill of spills) drafts.commit(spill);
       const output = tasks.outputPath(id);
       if (drafts.has(output)) drafts.commit(output);
@@ -133,10 +133,10 @@ function commitDrafts(
       drafts.commit(tasks.logPath(id));
     }
   } catch (thrown) {
-    for (const id of committed) removeCommitted(parts, id);
+    for (const id of begun) removeImported(parts, id);
     throw thrown;
   }
-  // Without the record, the next sweep checks everything: imported tasks may be older than all others.
+  // Without the sweep record, the next sweep checks all tasks: imported tasks may be older than all others.
   unlinkIfExists(files, paths.sweepRecord);
   try {
     index.put(newTasks.flatMap(({ summary }) => (isEnded(summary) ? [summary] : [])));
@@ -164,7 +164,7 @@ function clearLeftovers({ files, tasks }: StoreParts, id: string): void {
   unlinkIfExists(files, tasks.outputPath(id));
 }
 
-function removeCommitted({ files, tasks }: StoreParts, id: string): void {
+function removeImported({ files, tasks }: StoreParts, id: string): void {
   unlinkIfExists(files, tasks.logPath(id));
   tasks.removeOtherFiles(new Set([id]));
 }

@@ -15,13 +15,13 @@ import {
 
 const LOG_SUFFIX = '.jsonl';
 const LOCK_SUFFIX = '.lock';
-/** Kinds of files that are not removed with the other files of a task: see `deleteStoredTasks`. */
-const SEPARATE_KINDS: ReadonlySet<string> = new Set(['jsonl', 'lock', 'deleted']);
+/** Suffixes of the files that `removeOtherFiles` spares. `deleteStoredTasks` removes these files in an order of its own. */
+const SPARED_SUFFIXES: ReadonlySet<string> = new Set(['jsonl', 'lock', 'deleted']);
 /** Characters of the hash of a call's id in the name of its spill file. */
 const CALL_HASH_LENGTH = 16;
 
 /**
- * The name of the file that holds the output of a call. The id of a call comes from a provider, so only its hash becomes
+ * Returns the name of the spill file of a call: the file with its full output, if that is too long for a tool result. The id of a call comes from a provider, so only its hash becomes
  * part of a path.
  */
 export function getSpillFileName(id: string, callId: string): string {
@@ -52,9 +52,10 @@ export class TaskFiles {
   readonly #descriptors: DescriptorCache;
   readonly #paths: DataPaths;
   /** The modification time of the directory when `#lockedIds` was read. Milliseconds since the epoch. */
-  #lockedAt = -1;
+  #lockListModified = -1;
   #lockedIds: readonly string[] = [];
-  #isLockedSettled = false;
+  /** False if the directory may have changed again within the clock tick of `#lockListModified`. */
+  #isLockListFinal = false;
 
   constructor(files: FilePort, descriptors: DescriptorCache, paths: DataPaths) {
     this.#files = files;
@@ -84,7 +85,7 @@ export class TaskFiles {
     return this.#path(id, 'damaged');
   }
 
-  /** The path of the file that marks an imported task: what its log grants was granted elsewhere. */
+  /** The path of the file that marks an imported task. Grants in the log of such a task were given on another machine and are not trusted. */
   importMarkPath(id: string): string {
     return this.#path(id, 'imported');
   }
@@ -107,10 +108,10 @@ export class TaskFiles {
   /** The ids of the tasks with a lock file. Reads the names only if the directory has changed since the last call. */
   listLocked(): readonly string[] {
     const modified = this.#files.stat(this.#paths.tasks)?.modified ?? -1;
-    if (modified === this.#lockedAt && this.#isLockedSettled) return this.#lockedIds;
-    // Reads once more after a change: a second change within one tick of the file system's clock has the same time.
-    this.#isLockedSettled = modified === this.#lockedAt;
-    this.#lockedAt = modified;
+    if (modified === this.#lockListModified && this.#isLockListFinal) return this.#lockedIds;
+    // The names are read once more after a change: a second change within one tick of the file system's clock has the same time.
+    this.#isLockListFinal = modified === this.#lockListModified;
+    this.#lockListModified = modified;
     this.#lockedIds = [...this.listNames().locked].filter((id) => isId(id));
     return this.#lockedIds;
   }
@@ -143,7 +144,7 @@ export class TaskFiles {
     if (this.#files.stat(this.logPath(id)) === undefined) throw taskNotFoundError(id);
   }
 
-  /** Creates the empty spill file of a call unless it exists. Returns its path. */
+  /** Creates an empty spill file for a call unless the file exists. Returns the path of the file. */
   createSpillFile(id: string, callId: string): string {
     const path = join(this.#paths.spill, getSpillFileName(id, callId));
     try {
@@ -172,7 +173,8 @@ export class TaskFiles {
     for (const id of ids) this.closeFiles(id);
     for (const name of this.#files.list(tasks)) {
       const [id = '', ...kind] = name.split('.');
-      if (ids.has(id) && !SEPARATE_KINDS.has(kind.join('.'))) this.#files.unlink(join(tasks, name));
+      if (ids.has(id) && !SPARED_SUFFIXES.has(kind.join('.')))
+        this.#files.unlink(join(tasks, name));
     }
     for (const name of this.#files.list(spill)) {
       if (ids.has(getSpillFileTask(name))) this.#files.unlink(join(spill, name));

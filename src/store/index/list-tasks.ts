@@ -17,8 +17,8 @@ export interface TaskListingOptions extends ListTasksOptions {
   /** Returns the summary of a log that this process owns. */
   getOwnSummary(id: string): TaskSummary | undefined;
   /** Called with the problems of a log that was read. */
-  report(id: string, problems: readonly LogProblem[]): void;
-  /** Called for a log of which nothing can be listed. */
+  reportProblems(id: string, problems: readonly LogProblem[]): void;
+  /** Called for a log that cannot be read, so that its task is not listed. */
   reportUnreadable(id: string, message: string): void;
 }
 
@@ -30,32 +30,32 @@ interface SummarizedLog {
 
 /**
  * Lists all tasks, from new to old. It opens a log only if the index does not cover the task: the task has not ended, or
- * it has a lock, whose owner may be writing, or its ledger is wanted and not in the index. Tasks that turn out to have
+ * it has a lock, whose owner may be writing, or its ledger (the usage per model and day) is wanted and not in the index. Tasks that turn out to have
  * ended are added to the index.
  */
 export function listStoredTasks(options: TaskListingOptions): readonly TaskSummary[] {
-  // Names before the index, because an owner writes to the index before it releases its lock.
+  // Read the names before the index, because an owner writes to the index before it releases its lock.
   const { ids, locked } = options.tasks.listNames();
   const contents = options.index.read();
   const tasks: TaskSummary[] = [];
-  const uncovered: SummarizedLog[] = [];
+  const missingFromIndex: SummarizedLog[] = [];
   for (const id of ids) {
-    const known =
+    const cached =
       options.getOwnSummary(id) ?? (locked.has(id) ? undefined : contents.ended.get(id));
-    if (known !== undefined && (!options.withLedgers || known.ledger !== undefined)) {
-      tasks.push(known);
+    if (cached !== undefined && (!options.withLedgers || cached.ledger !== undefined)) {
+      tasks.push(cached);
       continue;
     }
     const log = summarizeFromLog(options, id);
     if (log === undefined) {
-      if (known !== undefined) tasks.push(known);
+      if (cached !== undefined) tasks.push(cached);
       continue;
     }
     const owned = locked.has(id) && isOwned(options, id);
     tasks.push({ ...log.summary, status: getDisplayStatus(log.summary, { owned }) });
-    if (log.summary.ended !== null && !locked.has(id)) uncovered.push(log);
+    if (log.summary.ended !== null && !locked.has(id)) missingFromIndex.push(log);
   }
-  updateIndex(options, contents, uncovered);
+  updateIndex(options, contents, missingFromIndex);
   return tasks.toSorted(compareNewestFirst);
 }
 
@@ -70,10 +70,10 @@ function summarizeFromLog(options: TaskListingOptions, id: string): SummarizedLo
     const scan = { task: id, getBlob: (hash: string) => blobs.getText(hash) };
     const state = inspectLog(files, tasks.logPath(id), scan, () => {});
     const bytes = state.goodBytes + state.damagedBytes + state.tornBytes;
-    options.report(id, describeProblems(state, { isOwned: () => isOwned(options, id) }));
+    options.reportProblems(id, describeProblems(state, { isOwned: () => isOwned(options, id) }));
     return state.summary === undefined ? undefined : { summary: state.summary, bytes };
   } catch (thrown) {
-    // Deleted meanwhile, unreadable, or written by a newer Muster: one such log must not hide the others.
+    // The log was deleted meanwhile, is unreadable, or was written by a newer Muster. It must not hide the other tasks.
     if (systemErrorCode(thrown) === undefined && !(thrown instanceof MusterError)) throw thrown;
     const isGone = thrown instanceof MusterError && thrown.code === 'NOT_FOUND';
     if (!isGone) {
@@ -83,7 +83,7 @@ function summarizeFromLog(options: TaskListingOptions, id: string): SummarizedLo
   }
 }
 
-/** Returns the problems of a log. They say so if they keep the task out of the list. */
+/** Returns the problems of a log. If the task cannot be listed because of them, the first message says so. */
 function describeProblems(
   { summary, problems }: LogState,
   { isOwned }: { readonly isOwned: () => boolean },
@@ -104,26 +104,26 @@ function describeProblems(
 function updateIndex(
   options: TaskListingOptions,
   contents: IndexContents,
-  uncovered: readonly SummarizedLog[],
+  missingFromIndex: readonly SummarizedLog[],
 ): void {
   try {
-    addToIndex(options, uncovered);
+    addToIndex(options, missingFromIndex);
     options.index.compactIfStale(contents);
   } catch {
     // The index is a cache, and the disk may be full or read-only: the listing does not need it.
   }
 }
 
-/** Adds tasks to the index. Withdraws a task whose log has grown: its new owner may have written to the index first. */
-function addToIndex(options: TaskListingOptions, uncovered: readonly SummarizedLog[]): void {
+/** Adds tasks to the index. Removes a task again if its log has grown, because a new owner may have written to the index before this process. */
+function addToIndex(options: TaskListingOptions, missingFromIndex: readonly SummarizedLog[]): void {
   const { files, tasks, index } = options;
-  index.put(uncovered.map(({ summary }) => summary));
+  index.put(missingFromIndex.map(({ summary }) => summary));
   const deleted = new Set<string>();
-  for (const { summary, bytes } of uncovered) {
+  for (const { summary, bytes } of missingFromIndex) {
     const size = files.stat(tasks.logPath(summary.id))?.size;
     if (size === undefined) deleted.add(summary.id);
     else if (size !== bytes) index.put([{ ...summary, ended: null }]);
   }
-  // If another process is writing the index at this moment, a sweep removes them.
+  // If another process is compacting the index at this moment, nothing is removed: a later sweep removes the deleted tasks.
   index.remove(deleted);
 }

@@ -73,7 +73,7 @@ export class TaskIndex {
   put(summaries: readonly TaskSummary[]): void {
     if (summaries.length === 0) return;
     const lines = Buffer.from(summaries.map(formatIndexLine).join(''));
-    // Again if the file was replaced meanwhile, because compaction may have read it before the lines were added.
+    // Append again if the file was replaced meanwhile, because compaction may have read it before the lines were added.
     while (!this.#append(lines));
   }
 
@@ -179,7 +179,7 @@ function parseIndex(bytes: Buffer): IndexContents {
     lines += 1;
     const summary = parseSummary(bytes.toString('utf8', start, end));
     if (summary === undefined) continue;
-    // Deleted first, so that the map has the order of the last lines.
+    // Delete the entry first, so that the map has the order of the last lines.
     ended.delete(summary.id);
     if (summary.ended !== null) ended.set(summary.id, summary);
   }
@@ -229,7 +229,7 @@ function readFrom(files: FilePort, fd: number, position: number): Buffer {
 /** Appends lines to an open file. Returns the inode of the file. */
 function appendLines(files: FilePort, fd: number, lines: Buffer): number {
   const { size, inode } = files.statOpen(fd);
-  // After an incomplete line, which must not swallow the next one.
+  // Begin with a newline, so that an incomplete last line does not swallow the next line.
   writeAllBytes(files, fd, size === 0 ? lines : Buffer.concat([Buffer.from('\n'), lines]));
   return inode;
 }

@@ -113,7 +113,7 @@ function changeMessages(conversation: JsonObject, change: ChangePart) {
 }
 
 function parsePart(text: string, empty: object): unknown {
-  // Where the blob is lost, which its reader has reported, the text is not JSON.
+  // If the blob is lost, its reader has reported that, and the text is not JSON.
   const part = parseJsonLine(text);
   return Array.isArray(part) === Array.isArray(empty) && typeof part === 'object' ? part : empty;
 }
@@ -147,6 +147,6 @@ function mapObject(object: object, change: (text: string) => string): object {
     const value = mapStrings(entry[1], change);
     if (value !== entry[1]) (changed ??= [...entries])[index] = [entry[0], value];
   }
-  // Not by assignment: a key `__proto__` in the JSON of a model must stay a key.
+  // Define the property instead of assigning it: a key `__proto__` in the JSON of a model must stay a key.
   return changed === undefined ? object : Object.fromEntries(changed);
 }

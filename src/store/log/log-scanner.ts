@@ -22,7 +22,7 @@ export function formatLogHeader(task: string): string {
 
 export interface ScanOptions {
   readonly task: string;
-  /** Returns the text of a blob, or throws if it is lost. Without it, events keep marks in place of large strings. */
+  /** Returns the text of a blob, or throws if it is lost. Without this function, events keep references in place of large strings. */
   readonly getBlob?: (hash: string) => string;
 }
 
@@ -43,7 +43,7 @@ export class LogScanner {
 
   /** The problems of the lines so far, in order. The ones at the end are described as if the log ended there. */
   get problems(): readonly LogProblem[] {
-    const all = [...this.#problems, ...this.#getDamageAtEnd()];
+    const all = [...this.#problems, ...this.#describeOpenDamage()];
     const problems = all.toSorted((a, b) => a.line - b.line);
     if (this.#moreProblems === 0) return problems;
     const message = `${this.#moreProblems} more problems up to this line are not listed`;
@@ -55,7 +55,7 @@ export class LogScanner {
     return this.#lastSeq + 1;
   }
 
-  /** The highest epoch so far; 0 before the first event. */
+  /** The highest epoch so far, or 0 before the first event. An epoch numbers the owners of a log: each owner has a higher one than the owner before. */
   get epoch(): number {
     return this.#epoch;
   }
@@ -67,7 +67,7 @@ export class LogScanner {
   scanLine(bytes: Buffer | undefined): TaskEvent | 'header' | 'damaged' {
     this.#line += 1;
     if (bytes === undefined) {
-      return this.#damaged(`is longer than ${MAX_LINE_BYTES} bytes`, bytes);
+      return this.#recordDamagedLine(`is longer than ${MAX_LINE_BYTES} bytes`, bytes);
     }
     const line = isUtf8(bytes) ? bytes.toString('utf8') : '';
     const value = parseJsonLine(line);
@@ -79,17 +79,17 @@ export class LogScanner {
     }
     const upgraded = upgradeEvent(value);
     if (!isTaskEvent(upgraded, this.#options.task)) {
-      return this.#damaged(describeFault(bytes, value), bytes);
+      return this.#recordDamagedLine(describeFault(bytes, value), bytes);
     }
-    return this.#acceptOrder(upgraded) ? this.#decode(upgraded, line) : 'damaged';
+    return this.#advanceTo(upgraded) ? this.#decode(upgraded, line) : 'damaged';
   }
 
   /** Reports the bytes after the last newline: a line that was never completed. */
   addTornTail(bytes: number): void {
-    this.#addDamage(this.#getDamageAtEnd());
+    this.#closeDamage(this.#describeOpenDamage());
     this.#line += 1;
     const message = `the last line was cut short (${bytes} bytes): ${describeTailLoss(this.#lastSeq)}`;
-    this.#report('torn_tail', message);
+    this.#addProblem('torn_tail', message);
   }
 
   #refuseNewer(version: unknown): void {
@@ -98,19 +98,22 @@ export class LogScanner {
     throw new MusterError('INVALID_PARAM', message);
   }
 
-  /** Checks whether the event may follow the ones before it. Reports the events that are missing before it. */
-  #acceptOrder(event: TaskEvent): boolean {
+  /**
+   * Makes the event the last one and reports the events that are missing before it. Returns false if the event is
+   * ignored: it repeats a number, or it is fenced, which means that its writer no longer owned the log.
+   */
+  #advanceTo(event: TaskEvent): boolean {
     if (event.epoch < this.#epoch) {
       const message =
-        'the line is from an owner that had lost the log: it is ignored, and no event is lost';
-      this.#report('fenced', message);
+        'the line was written by a process that no longer owned the log: it is ignored, and no event is lost';
+      this.#addProblem('fenced', message);
       return false;
     }
     if (event.seq <= this.#lastSeq) {
-      this.#damaged(`repeats event ${event.seq}`, undefined);
+      this.#recordDamagedLine(`repeats event ${event.seq}`, undefined);
       return false;
     }
-    this.#reportLost(event.seq);
+    this.#reportMissingEvents(event.seq);
     this.#epoch = event.epoch;
     this.#lastSeq = event.seq;
     return true;
@@ -121,7 +124,7 @@ export class LogScanner {
     if (getBlob === undefined || !hasEscapes(line)) return event;
     const decoded = decodeLogValue(event, (hash) => this.#blobText(hash, getBlob));
     if (isTaskEvent(decoded, task)) return decoded;
-    this.#report('damaged', `the line does not decode to an event: event ${event.seq} is lost`);
+    this.#addProblem('damaged', `the line does not decode to an event: event ${event.seq} is lost`);
     return 'damaged';
   }
 
@@ -129,13 +132,13 @@ export class LogScanner {
     try {
       return getBlob(hash);
     } catch (thrown) {
-      this.#report('lost_blob', `a text of the line is lost: ${errorMessage(thrown)}`);
+      this.#addProblem('lost_blob', `a text of the line is lost: ${errorMessage(thrown)}`);
       return `[lost: ${errorMessage(thrown)}]`;
     }
   }
 
-  /** `fault`: the end of a sentence that begins with "the line". */
-  #damaged(fault: string, bytes: Buffer | undefined): 'damaged' {
+  /** Adds the present line to the damaged lines. `fault` is the end of a sentence that begins with "the line". */
+  #recordDamagedLine(fault: string, bytes: Buffer | undefined): 'damaged' {
     if (this.#problems.length + this.#damagedLines.length < MAX_PROBLEMS) {
       this.#damagedLines.push({ line: this.#line, fault, type: readDamagedType(bytes) });
     } else {
@@ -145,24 +148,25 @@ export class LogScanner {
   }
 
   /** Reports the events that are missing before event `seq`, which is the next one in the log. */
-  #reportLost(seq: number): void {
+  #reportMissingEvents(seq: number): void {
     const from = this.nextSeq;
     const lost = seq > from ? { from, to: seq - 1 } : null;
-    if (this.#damagedLines.length > 0) this.#addDamage(listDamage(this.#damagedLines, lost));
-    else if (lost !== null) this.#report('missing', describeMissingEvents(lost));
+    if (this.#damagedLines.length > 0) this.#closeDamage(listDamage(this.#damagedLines, lost));
+    else if (lost !== null) this.#addProblem('missing', describeMissingEvents(lost));
   }
 
   /** The problems of damaged lines that no event follows. */
-  #getDamageAtEnd(): readonly LogProblem[] {
+  #describeOpenDamage(): readonly LogProblem[] {
     return listDamage(this.#damagedLines, { from: this.nextSeq, to: null });
   }
 
-  #addDamage(problems: readonly LogProblem[]): void {
+  /** Adds the problems of the damaged lines, whose events are known now, and begins a new list of damaged lines. */
+  #closeDamage(problems: readonly LogProblem[]): void {
     this.#problems.push(...problems);
     this.#damagedLines = [];
   }
 
-  #report(code: LogProblem['code'], message: string): void {
+  #addProblem(code: LogProblem['code'], message: string): void {
     if (this.#problems.length < MAX_PROBLEMS) {
       this.#problems.push({ code, line: this.#line, message });
     } else {
@@ -182,6 +186,7 @@ function listDamage(lines: readonly DamagedLine[], lost: SeqRange | null): reado
 
 function describeFault(bytes: Buffer, value: unknown): string {
   if (bytes.length === 0) return 'is empty';
+  if (!isUtf8(bytes)) return 'is not valid UTF-8';
   if (value === undefined) return 'is not valid JSON';
   return 'is not an event of this task';
 }
@@ -189,7 +194,7 @@ function describeFault(bytes: Buffer, value: unknown): string {
 function describeTailLoss(seq: number): string {
   return seq < 0
     ? 'it held the first event, with the specification of the task'
-    : `what it held after event ${seq} is lost`;
+    : `any event after event ${seq} that it held is lost`;
 }
 
 /** A line of a log that is no event. The events that it held are known when the next event has been read. */
@@ -227,9 +232,10 @@ function describeDamagedLines(
   lines: readonly DamagedLine[],
   lost: SeqRange | null,
 ): readonly string[] {
-  const isOneEach = lost !== null && lost.to !== null && lost.to - lost.from + 1 === lines.length;
+  const hasOneEventPerLine =
+    lost !== null && lost.to !== null && lost.to - lost.from + 1 === lines.length;
   return lines.map(({ fault, type }, index) => {
-    const loss = isOneEach
+    const loss = hasOneEventPerLine
       ? describeLoss({ from: lost.from + index, to: lost.from + index }, type)
       : index === 0 || lost === null
         ? describeLoss(lost, type)
@@ -249,7 +255,8 @@ function describeLoss(lost: SeqRange | null, type: string | null): string {
   if (from === 0) {
     return `${formatRange(from, to)} lost, with the specification (task.created) of the task`;
   }
-  if (to === null) return `what it held after event ${from - 1} is lost${formatType(type)}`;
+  if (to === null)
+    return `any event after event ${from - 1} that it held is lost${formatType(type)}`;
   return `${formatRange(from, to)} lost${formatType(from === to ? type : null)}`;
 }
 

@@ -90,8 +90,8 @@ describe('the locations of context files', () => {
   test('a directory other than that of the session is read without git information', () => {
     const tree = makeTree({ 'repo/AGENTS.md': 'root', 'repo/sub/AGENTS.md': 'sub' });
     const live = tree.open('sub', { git: 'Branch: main' });
-    expect(live.of(join(tree.repo, 'sub'))?.git).toBe('Branch: main');
-    expect(live.of(tree.repo)).toMatchObject({ git: null, files: [{ text: 'root' }] });
+    expect(live.getContext(join(tree.repo, 'sub'))?.git).toBe('Branch: main');
+    expect(live.getContext(tree.repo)).toMatchObject({ git: null, files: [{ text: 'root' }] });
   });
 });
 
@@ -133,7 +133,7 @@ describe('files with the same content appear once', () => {
     const tree = makeTree({ 'home/.claude/CLAUDE.md': SAME });
     mkdirSync(join(tree.home, '.git'));
     const live = tree.open();
-    expect(told(live.of(tree.home))).toEqual([`.claude/CLAUDE.md: ${SAME}`]);
+    expect(told(live.getContext(tree.home))).toEqual([`.claude/CLAUDE.md: ${SAME}`]);
   });
 
   test('text that an import adds appears next to the importing file, once', () => {
@@ -268,20 +268,20 @@ describe('changed files', () => {
     const tree = makeTree({ 'repo/AGENTS.md': 'before' });
     let at = 0;
     const live = tree.open('', { clock: { now: () => 0, monotonic: () => at } });
-    const before = live.of(tree.repo);
+    const before = live.getContext(tree.repo);
     tree.write({ 'repo/AGENTS.md': 'after it', 'repo/CLAUDE.md': 'new' });
     await live.refresh();
-    expect(live.of(tree.repo)).toBe(before);
+    expect(live.getContext(tree.repo)).toBe(before);
     at = 10_000;
     await live.refresh();
-    expect(told(live.of(tree.repo))).toEqual(['AGENTS.md: after it', 'CLAUDE.md: new']);
-    expect(live.of(tree.repo)?.id).not.toBe(before?.id);
+    expect(told(live.getContext(tree.repo))).toEqual(['AGENTS.md: after it', 'CLAUDE.md: new']);
+    expect(live.getContext(tree.repo)?.id).not.toBe(before?.id);
     at = 20_000;
-    const now = live.of(tree.repo);
+    const now = live.getContext(tree.repo);
     await live.refresh();
-    expect(live.of(tree.repo)).toBe(now);
+    expect(live.getContext(tree.repo)).toBe(now);
     expect(tree.notices).toEqual([
-      'context files have changed and were read again: tasks that begin now are given them',
+      'context files have changed and were read again: new tasks get the new content',
     ]);
   });
 });

@@ -60,7 +60,7 @@ export function makeTree(files: Files = {}): Tree {
     });
   };
   const look: Tree['look'] = (directory = '', options = {}) =>
-    open(directory, options).of(join(repo, directory));
+    open(directory, options).getContext(join(repo, directory));
   return { top, home, repo, notices, write, look, open };
 }
 

@@ -32,7 +32,7 @@ it('returns the real paths, and resolves relative ones against the first', () =>
 it('names a directory that is missing or not a directory', () => {
   writeFileSync(join(root, 'file'), '');
   expect(() => workspaceRoots(join(root, 'nowhere'), [])).toThrow('no such directory');
-  expect(() => workspaceRoots(root, ['file'])).toThrow('is no directory');
+  expect(() => workspaceRoots(root, ['file'])).toThrow('is not a directory');
 });
 
 it.each([0o000, 0o311, 0o600])('names a directory that cannot be read or entered (%o)', (mode) => {

@@ -16,7 +16,8 @@ function changing(): ContextSource & { refreshed: number } {
   const source = {
     refreshed: 0,
     refresh: async () => void (source.refreshed += 1),
-    of: () => createProjectContext({ files: FILES, leftOut: [], git: `Branch: b${(looks += 1)}` }),
+    getContext: () =>
+      createProjectContext({ files: FILES, leftOut: [], git: `Branch: b${(looks += 1)}` }),
   };
   return source;
 }
@@ -29,7 +30,7 @@ function steady(): ContextSource {
     refresh: async () => {
       current = createProjectContext({ files: FILES, leftOut: [], git: `Branch: b${(age += 1)}` });
     },
-    of: () => current,
+    getContext: () => current,
   };
 }
 
@@ -120,7 +121,7 @@ describe('the context of a directory', () => {
   });
 
   it('does not make the prompt longer if there is none', async () => {
-    const source = { refresh: async () => {}, of: () => null };
+    const source = { refresh: async () => {}, getContext: () => null };
     const [none, absent] = [testEngine(play({}), { context: source }), testEngine(play({}))];
     await Promise.all([none.start('main').end.written, absent.start('main').end.written]);
     expect(requestsOf(none, 'main')[0]?.prefix).toEqual(requestsOf(absent, 'main')[0]?.prefix);
