@@ -25,7 +25,7 @@ export class FlagReader {
   }
 
   /** Returns the flags among these that were given, as the user writes them. */
-  givenOf(names: readonly FlagName[]): readonly string[] {
+  findGivenFlags(names: readonly FlagName[]): readonly string[] {
     return names.filter((name) => this.has(name)).map((name) => `--${name}`);
   }
 
@@ -53,11 +53,11 @@ export class FlagReader {
 
   choice<const C extends string>(name: FlagName, choices: readonly C[], initial: C): C {
     const text = this.text(name);
-    return text === null ? initial : choiceOf(name, text, choices);
+    return text === null ? initial : parseChoice(name, text, choices);
   }
 
   choices<const C extends string>(name: FlagName, choices: readonly C[]): readonly C[] {
-    return this.texts(name).map((text) => choiceOf(name, text, choices));
+    return this.texts(name).map((text) => parseChoice(name, text, choices));
   }
 
   /** Returns a whole number of at least `least`; null if the flag was not given. */
@@ -86,7 +86,7 @@ export class FlagReader {
   }
 }
 
-function choiceOf<C extends string>(name: FlagName, text: string, choices: readonly C[]): C {
+function parseChoice<C extends string>(name: FlagName, text: string, choices: readonly C[]): C {
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
   throw new UsageError(`--${name} must be one of ${choices.join(', ')}, not ${quoteValue(text)}`);

@@ -23,7 +23,7 @@ export function factLines(facts: readonly Fact[]): string {
 }
 
 /** Longer cells push the rest of their line to the right, instead of the whole column. */
-const WIDEST = 40;
+const MAX_ALIGNED_WIDTH = 40;
 const GAP = '  ';
 
 /** Lays out rows of cells as lines with aligned columns. */
@@ -31,7 +31,8 @@ export function columns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [index, cell] of row.entries()) {
-      if (cell.length <= WIDEST) widths[index] = Math.max(widths[index] ?? 0, cell.length);
+      if (cell.length <= MAX_ALIGNED_WIDTH)
+        widths[index] = Math.max(widths[index] ?? 0, cell.length);
     }
   }
   return rows

@@ -17,9 +17,9 @@ export interface OutputFile {
 }
 
 /** Only its user can read the file. */
-export const PRIVATE = 0o600;
+export const PRIVATE_MODE = 0o600;
 /** The usual rights of a program's output. */
-export const SHARED = 0o666;
+export const SHARED_MODE = 0o666;
 
 /**
  * Checks that a file can be written, before the work for it is done. Throws MusterError, which begins with the

@@ -42,7 +42,7 @@ export async function musterOptions(options: SessionOptions): Promise<MusterOpti
 /** Runs one prompt to its end without a person (`muster -p`). `prompt`: set if it has been read already. */
 export async function runPrompt(
   options: RunOptions,
-  prompt: Promise<string | null> = readPromptOf(options),
+  prompt: Promise<string | null> = readRunPrompt(options),
 ): Promise<number> {
   const { dataDir, maxTurns, outputFormat, outputSchema, resume, verbose } = options;
   const [muster, { runHeadless }, said, schema] = await Promise.all([
@@ -72,7 +72,7 @@ export async function runPrompt(
 }
 
 /** Returns null if a conversation continues without a message, or if the agent may start by itself. */
-async function readPromptOf(options: RunOptions): Promise<string | null> {
+async function readRunPrompt(options: RunOptions): Promise<string | null> {
   const { resume, prompt, readsStdin } = options;
   if (mayStartByItself(options)) return null;
   if (resume === null) return readPrompt(prompt);

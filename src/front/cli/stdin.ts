@@ -26,14 +26,14 @@ export async function readMessage(
  * with a `CANCELLED` error.
  */
 export async function readPrompt(typed: string | null, signal?: AbortSignal): Promise<string> {
-  if (typed === null) return await requiredPrompt(signal);
+  if (typed === null) return await readRequiredPrompt(signal);
   const context = mayHoldContext() ? await readStdin({ firstByteMs: FIRST_BYTE_MS, signal }) : '';
   if (context.trim() === '') return typed;
   // Its author may be anybody: it may be a diff or a log.
   return `${typed}\n\n<stdin>\n${markOutside(context, drawNonce(context))}\n</stdin>`;
 }
 
-async function requiredPrompt(signal: AbortSignal | undefined): Promise<string> {
+async function readRequiredPrompt(signal: AbortSignal | undefined): Promise<string> {
   if (process.stdin.isTTY === true) {
     throw new UsageError('no prompt: give one after -p, or pipe one in');
   }

@@ -23,7 +23,7 @@ const MAX_LINES = 8;
 export class LiveBlock {
   private readonly terminal: LiveTerminal;
   private readonly atWork = new Map<string, TaskState>();
-  private soon: NodeJS.Timeout | null = null;
+  private drawTimer: NodeJS.Timeout | null = null;
   private ticker: NodeJS.Timeout | null = null;
   private isDrawn = false;
 
@@ -50,17 +50,17 @@ export class LiveBlock {
   end(): void {
     this.atWork.clear();
     this.erase();
-    if (this.soon !== null) clearTimeout(this.soon);
+    if (this.drawTimer !== null) clearTimeout(this.drawTimer);
     if (this.ticker !== null) clearInterval(this.ticker);
-    this.soon = null;
+    this.drawTimer = null;
     this.ticker = null;
   }
 
   /** The timers do not keep the process alive. */
   private drawSoon(): void {
     this.ticker ??= setInterval(() => this.draw(), TICK_MS).unref();
-    this.soon ??= setTimeout(() => {
-      this.soon = null;
+    this.drawTimer ??= setTimeout(() => {
+      this.drawTimer = null;
       this.draw();
     }, DRAW_MS).unref();
   }
@@ -70,7 +70,7 @@ export class LiveBlock {
     const most = Math.max(1, Math.min(MAX_LINES, Math.floor(rows / 3)));
     const lines = liveTree([...this.atWork.values()], {
       columns,
-      most,
+      maxLines: most,
       now: systemClock.monotonic(),
     });
     if (lines.length === 0) this.erase();
@@ -90,7 +90,7 @@ export interface LiveTreeOptions {
   /** Columns of the terminal. */
   readonly columns: number;
   /** The maximum number of lines; at least 1. */
-  readonly most: number;
+  readonly maxLines: number;
   /** The present steady time. */
   readonly now: number;
 }
@@ -101,7 +101,7 @@ export interface LiveTreeOptions {
  */
 export function liveTree(
   states: readonly TaskState[],
-  { columns, most, now }: LiveTreeOptions,
+  { columns, maxLines: most, now }: LiveTreeOptions,
 ): readonly string[] {
   const below = Map.groupBy(states, ({ spec }) => spec.parent);
   const known = new Set(states.map(({ spec }) => spec.id));
@@ -137,13 +137,13 @@ function cut(text: string, columns: number): string {
   let end = 0;
   for (const character of text) {
     const width = (character.codePointAt(0) ?? 0) >= FIRST_WIDE ? 2 : 1;
-    if (taken + width > columns) return `${withoutLast(text.slice(0, end))}…`;
+    if (taken + width > columns) return `${dropLastCharacter(text.slice(0, end))}…`;
     taken += width;
     end += character.length;
   }
   return text;
 }
 
-function withoutLast(text: string): string {
+function dropLastCharacter(text: string): string {
   return Array.from(text).slice(0, -1).join('');
 }

@@ -53,7 +53,7 @@ export class LiveLines {
   /** Reports a task whose process has gone before its end. */
   showLeft(state: TaskState): void {
     const { indent, name } = placement(state, this.options);
-    const why = state.status === 'parked' ? 'it waits for an answer' : 'its process has gone';
+    const why = state.status === 'parked' ? 'it is waiting for an answer' : 'its process has gone';
     this.print(`${indent}✗ ${name}: ${state.status}: ${why}`);
   }
 
@@ -134,10 +134,10 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'task.ended':
       return isHidden ? null : `${indent}${endText(state, name)}`;
     case 'turn.retried':
-      return `${indent}… ${name}: ${event.failure.message}${againText(event)}`;
+      return `${indent}… ${name}: ${event.failure.message}${retryText(event)}`;
     case 'turn.held': {
       const until = event.untilMs === null ? '' : ` until ${formatClockTime(event.untilMs)}`;
-      return `${indent}… ${name}: waits for ${event.because}${until}`;
+      return `${indent}… ${name}: waiting for ${event.because}${until}`;
     }
     case 'turn.quiet':
       return `${indent}… ${name}: ${WAIT_TEXTS[event.waitsFor]} for ${formatDuration(event.silentMs)}`;
@@ -155,13 +155,13 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
     case 'call.started':
-      return `${indent}  ${name}: ${event.tool} ${brief(event.input)}`;
+      return `${indent}  ${name}: ${event.tool} ${formatInput(event.input)}`;
     case 'input.queued':
       return event.input.from === 'user' && event.input.kind === 'message'
         ? `${indent}» ${name}: ${event.input.text.slice(0, BRIEF_LENGTH)}`
         : null;
     case 'question.asked':
-      return `${indent}? ${name}: ${asked(event.question)}: muster tasks answer ${event.question.id}`;
+      return `${indent}? ${name}: ${requestText(event.question)}: muster tasks answer ${event.question.id}`;
     case 'question.answered':
       return `${indent}» ${name}: ${answerText(event.answer, event.by)}`;
     case 'reuse.missed':
@@ -184,11 +184,11 @@ function modeGrantedText({ grant }: Extract<TaskEvent, { type: 'mode.granted' }>
 }
 
 /** A wait for a rate limit starts when the request is held, and is reported then. */
-function againText({ failure, waitMs }: Extract<TaskEvent, { type: 'turn.retried' }>): string {
+function retryText({ failure, waitMs }: Extract<TaskEvent, { type: 'turn.retried' }>): string {
   return failure.kind === 'rate_limit' ? '' : `; again in ${formatDuration(waitMs)}`;
 }
 
-function asked(question: Question): string {
+function requestText(question: Question): string {
   const subject = questionSubject(question);
   if (question.kind === 'input') return `asks: ${subject}`;
   if (question.kind === 'permission') return `asks for ${question.tool}: ${sanitizeLine(subject)}`;
@@ -209,7 +209,7 @@ function endText(state: TaskState, name: string): string {
 
 const BRIEF_LENGTH = 100;
 
-function brief(input: unknown): string {
+function formatInput(input: unknown): string {
   const text = sanitizeLine(JSON.stringify(input));
   return text.length <= BRIEF_LENGTH ? text : `${text.slice(0, BRIEF_LENGTH)}…`;
 }

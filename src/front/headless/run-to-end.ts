@@ -10,7 +10,7 @@ import type { TaskEvent } from '../../protocol/events/event.ts';
  * After this time everything that has not stopped is killed: everything must end within 3 s, and a command that
  * ignores TERM takes 2 s.
  */
-const STOP_MS = 2_700;
+const STOP_TIMEOUT_MS = 2_700;
 
 export interface SignalWatch {
   /** Aborted by the first signal, with a `CANCELLED` error as its reason. */
@@ -28,7 +28,7 @@ export function endOnSignals(muster: Pick<Muster, 'stop'>): SignalWatch {
   const end = (reason: string, signal: EndingSignal) => {
     ending.abort(new MusterError('CANCELLED', reason));
     void muster.stop({ by: 'signal', because: reason });
-    setTimeout(() => endNow(SIGNAL_EXIT_CODES[signal]), STOP_MS).unref();
+    setTimeout(() => endNow(SIGNAL_EXIT_CODES[signal]), STOP_TIMEOUT_MS).unref();
   };
   const handlers = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => {
     const handler = () => {

@@ -24,8 +24,8 @@ export function* treePage(
 ): Generator<string, void, undefined> {
   const rows = tree.rows.slice(0, SHOWN_TASKS);
   const omitted = tree.rows.length - rows.length;
-  yield head(titleOf(tree));
-  yield `<header><h1>${html(titleOf(tree))}</h1><p class="soft">muster tasks show, from the logs of these tasks alone. Look through it before you pass it on: it quotes prompts, answers, paths and commands.</p>${overview(tree)}</header>\n<main>\n`;
+  yield head(formatTitle(tree));
+  yield `<header><h1>${html(formatTitle(tree))}</h1><p class="soft">muster tasks show, from the logs of these tasks alone. Look through it before you pass it on: it quotes prompts, answers, paths and commands.</p>${overview(tree)}</header>\n<main>\n`;
   yield `<h2 id="timeline">Timeline</h2>\n${legend(tree.rows.flatMap(({ report }) => report?.spans ?? []))}\n`;
   yield zooms();
   yield `<div class="lanes" tabindex="0" role="region" aria-labelledby="timeline"><div class="rows">\n`;
@@ -57,7 +57,7 @@ function head(title: string): string {
 `;
 }
 
-function titleOf({ rows }: TreeReport): string {
+function formatTitle({ rows }: TreeReport): string {
   const report = rows[0]?.report;
   return report ? detailsTitle(report) : 'a task';
 }

@@ -10,10 +10,10 @@ import type { EventLines } from './event-lines.ts';
 import { html } from './escape.ts';
 
 /** The longest prompt or answer, in code points. */
-const SHOWN_WORDS = 10_000;
+const MAX_TEXT_LENGTH = 10_000;
 /** The number of lines of each list of a task. */
-const SHOWN_LINES = 1_000;
-const DEEPEST_INDENT = 4;
+const MAX_LINES = 1_000;
+const MAX_INDENT = 4;
 
 /** Writes the details of a task. `at` is its index among the rows, which links use. */
 export function taskDetails(
@@ -21,7 +21,7 @@ export function taskDetails(
   at: number,
   { events, from }: { readonly events: EventLines; readonly from: number },
 ): string {
-  const indent = `l${Math.min(level, DEEPEST_INDENT)}`;
+  const indent = `l${Math.min(level, MAX_INDENT)}`;
   if (report === null) {
     return `<details class="task ${indent}"><summary><span class="id">${html(id)}</span> <span class="status">its log is not here</span></summary><div><p id="t${at}" tabindex="-1">${html(problem ?? '')}</p></div></details>\n`;
   }
@@ -75,15 +75,15 @@ function folded(title: string, text: string): string {
 }
 
 function cut(text: string): string {
-  const shown = truncate(text, SHOWN_WORDS);
+  const shown = truncate(text, MAX_TEXT_LENGTH);
   const omitted = text.length - shown.length;
   return omitted === 0 ? text : `${shown}\n… cut here: ${omitted} more characters`;
 }
 
 function shownLines(lines: readonly string[], what: string): string {
-  const omitted = lines.length - SHOWN_LINES;
+  const omitted = lines.length - MAX_LINES;
   const more = omitted > 0 ? [`… and ${omitted} more ${what}`] : [];
-  return [...lines.slice(0, SHOWN_LINES).map(sanitizeLine), ...more].join('\n');
+  return [...lines.slice(0, MAX_LINES).map(sanitizeLine), ...more].join('\n');
 }
 
 function receiptText({ receipt }: TaskReport): string {

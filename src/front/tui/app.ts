@@ -13,7 +13,7 @@ import { Pen } from './view/pen.ts';
 import { PLAIN, THEMES, type Theme } from './view/theme.ts';
 
 /** The sandbox is tried out this long after the first frame, which does not wait for it. */
-const SANDBOX_MS = 60;
+const SANDBOX_CHECK_DELAY_MS = 60;
 
 /** Messages that need no frame later: a key draws one at once. */
 const DRAWN_AT_ONCE: ReadonlySet<UiMessage['type']> = new Set(['frame', 'key-pressed', 'typed']);
@@ -88,7 +88,7 @@ export class App {
   start(): void {
     this.screen.start();
     if (this.options.theme !== PLAIN) this.screen.reports.askBackground();
-    setTimeout(() => void this.checkSandbox(), SANDBOX_MS);
+    setTimeout(() => void this.checkSandbox(), SANDBOX_CHECK_DELAY_MS);
   }
 
   private async checkSandbox(): Promise<void> {

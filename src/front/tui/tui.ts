@@ -6,7 +6,7 @@ import { readEnvironment } from '../../sys/env.ts';
 import { printText } from '../../sys/print.ts';
 import { killAllProcesses } from '../../sys/processes/process-group.ts';
 import { App } from './app.ts';
-import { attentionMethodOf } from './terminal/notification.ts';
+import { findAttentionMethod } from './terminal/notification.ts';
 import type { InterfaceOptions } from './terminal/session.ts';
 import { themeFor } from './view/theme.ts';
 
@@ -28,7 +28,7 @@ export const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 type EndSignal = keyof typeof EXIT_CODES;
 const SIGNALS: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** Whatever has not stopped after this time is killed: everything ends within 3 s. */
-const STOP_MS = 2_700;
+const STOP_TIMEOUT_MS = 2_700;
 
 /** Opens the terminal UI. Resolves to the exit code when the user has left it. */
 export async function runTui(muster: Muster, request: TuiRequest): Promise<number> {
@@ -52,7 +52,7 @@ export async function runInterface(
   const left = Promise.withResolvers<number>();
   const onLeave = () => left.resolve(0);
   const now = systemClock.monotonic;
-  const attention = attentionMethodOf(muster.notify, readEnvironment());
+  const attention = findAttentionMethod(muster.notify, readEnvironment());
   const app = open({ library: muster, agent, notices, now, attention, onLeave });
   const id = resume === 'newest' ? muster.newestConversation() : resume?.id;
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
@@ -62,7 +62,7 @@ export async function runInterface(
     if (signal === 'SIGINT' && app.onInterrupt !== undefined) app.onInterrupt();
     else left.resolve(EXIT_CODES[signal]);
   });
-  const killer = setTimeout(() => void killAllProcesses({ graceMs: 0 }), STOP_MS);
+  const killer = setTimeout(() => void killAllProcesses({ graceMs: 0 }), STOP_TIMEOUT_MS);
   await muster.stop({ by: 'user', because: 'the user left' });
   clearTimeout(killer);
   const { id: shown } = app.session.conversation;

@@ -68,7 +68,7 @@ function firstDay(since: Since, now: number): string {
   return 'day' in since ? since.day : formatUtcDay(now - (since.days - 1) * DAY_MS);
 }
 
-function printReport(report: UsageReport, most: number | null): void {
+function printReport(report: UsageReport, maxRows: number | null): void {
   const { by, rows, since, total } = report;
   if (rows.length === 0) {
     printProse(
@@ -77,11 +77,11 @@ function printReport(report: UsageReport, most: number | null): void {
     );
     return;
   }
-  const shown = most === null ? rows : rows.slice(0, most);
+  const shown = maxRows === null ? rows : rows.slice(0, maxRows);
   const heading = [by, 'tasks', 'answers', 'input', 'output', 'cache read', 'cache write'];
   const table = [
     [...heading, 'reasoning', 'cost'],
-    ...shown.flatMap((row) => cells(labelOf(row, by), row)),
+    ...shown.flatMap((row) => cells(formatLabel(row, by), row)),
     ...cells('total', total),
   ];
   const lines = columns(table).trimEnd().split('\n');
@@ -107,7 +107,7 @@ function useCells(use: UsageTotal): readonly string[] {
   return [use.answers, ...tokens].map(countText).concat(costText(use));
 }
 
-function labelOf({ key, title }: UsageRow, by: UsageReport['by']): string {
+function formatLabel({ key, title }: UsageRow, by: UsageReport['by']): string {
   const label = by === 'task' || by === 'tree' ? `${key} ${title}` : title;
   return truncate(label.replaceAll(/\s+/g, ' '), LABEL_LENGTH);
 }

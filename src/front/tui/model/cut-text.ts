@@ -1,14 +1,14 @@
 /** Cuts a text to its first `most` UTF-16 units, without half a character. Returns a copy, so that the full text can be freed. */
-export function textStart(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const end = isHighHalf(text.charCodeAt(most - 1)) ? most - 1 : most;
+export function textStart(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const end = isHighHalf(text.charCodeAt(maxLength - 1)) ? maxLength - 1 : maxLength;
   return copied(text.slice(0, end));
 }
 
 /** Cuts a text to its last `most` UTF-16 units, as `textStart` does. */
-export function textEnd(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const start = text.length - most;
+export function textEnd(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const start = text.length - maxLength;
   return copied(text.slice(isHighHalf(text.charCodeAt(start - 1)) ? start + 1 : start));
 }
 

@@ -6,7 +6,7 @@ import type { TaskEvent } from '../../../protocol/events/event.ts';
 export type ScanLog = (visit: (event: TaskEvent) => void) => void;
 
 /** The number of entries that are read on each side of the view. */
-const MAX_BESIDE = 500;
+const MAX_READ_PER_SIDE = 500;
 
 /** Visits the entries of a transcript that are only in the log, in order, and with bounded memory. */
 export function visitDropped(
@@ -31,16 +31,16 @@ export function readEarlier(transcript: Transcript, scan: ScanLog, key: number):
   let [older, newer] = [0, 0];
   visitDropped(transcript, scan, (entry) => {
     if (entry.key >= key) {
-      if (after.length < MAX_BESIDE) after.push(entry);
+      if (after.length < MAX_READ_PER_SIDE) after.push(entry);
       else newer += 1;
       return;
     }
     before.push(entry);
-    if (before.length < MAX_BESIDE * 2) return;
-    older += MAX_BESIDE;
-    before.splice(0, MAX_BESIDE);
+    if (before.length < MAX_READ_PER_SIDE * 2) return;
+    older += MAX_READ_PER_SIDE;
+    before.splice(0, MAX_READ_PER_SIDE);
   });
-  const extra = Math.max(0, before.length - MAX_BESIDE);
+  const extra = Math.max(0, before.length - MAX_READ_PER_SIDE);
   return {
     entries: [...before.slice(extra), ...after],
     older: older + extra,

@@ -269,12 +269,16 @@ export function hasWork(tree: DisplayedTree): boolean {
  * Chooses at most `most` rows and keeps their order. Tasks at work are preferred to ended ones, and of these the last
  * ones. The row of `chosen` is always among them.
  */
-export function paneRows(rows: readonly TaskTreeRow[], most: number, chosen: string | null = null) {
+export function paneRows(
+  rows: readonly TaskTreeRow[],
+  maxRows: number,
+  chosen: string | null = null,
+) {
   const byWeight = rows
     .map((each, index) => ({ each, index, weight: weightOf(each, chosen) }))
     .toSorted((a, b) => a.weight - b.weight || a.index - b.index);
-  const shown = byWeight.slice(0, most).toSorted((a, b) => a.index - b.index);
-  const hidden = byWeight.slice(most).map(({ each }) => each.row);
+  const shown = byWeight.slice(0, maxRows).toSorted((a, b) => a.index - b.index);
+  const hidden = byWeight.slice(maxRows).map(({ each }) => each.row);
   const ended = hidden.filter(hasEnded).length;
   return {
     shown: shown.map(({ each }) => each),

@@ -32,17 +32,21 @@ export interface DiffBounds {
   /** The longest line, in UTF-16 units. */
   readonly lineLength: number;
   /** The number of kept lines before and after each change. */
-  readonly around: number;
+  readonly context: number;
 }
 
 /** Limits that leave nothing out. */
-export const WHOLE: DiffBounds = { lines: Infinity, lineLength: Infinity, around: Infinity };
+export const UNLIMITED_DIFF: DiffBounds = {
+  lines: Infinity,
+  lineLength: Infinity,
+  context: Infinity,
+};
 
 /** Compares two texts. `before` is null if a complete file is written. */
 export function textDiff(before: string | null, after: string, bounds: DiffBounds): TextDiff {
   const [old, now] = sides(before ?? '', after);
   const changes = lineChanges(old, now);
-  const shown = withGaps(changes, bounds.around);
+  const shown = withGaps(changes, bounds.context);
   const kept = shown.slice(0, bounds.lines);
   const textOf = ({ sign, at }: LineChange) =>
     copied(textStart((sign === '-' ? old : now)[at] ?? '', bounds.lineLength));
@@ -138,7 +142,7 @@ export function changedWords(
   after: string,
 ): { readonly before: TextRange; readonly after: TextRange } | null {
   if (before.length > MAX_LINE || after.length > MAX_LINE) return null;
-  const [old, now] = [wordsOf(before), wordsOf(after)];
+  const [old, now] = [splitWords(before), splitWords(after)];
   const { start, end } = commonEnds(old, now);
   const from = old.slice(0, start).join('').length;
   const behind = old.slice(old.length - end).join('').length;
@@ -159,7 +163,7 @@ function commonEnds(before: Lines, after: Lines): { readonly start: number; read
   return { start, end };
 }
 
-function wordsOf(line: string): readonly string[] {
+function splitWords(line: string): readonly string[] {
   words ??= new Intl.Segmenter('en', { granularity: 'word' });
   return Array.from(words.segment(line), ({ segment }) => segment);
 }
@@ -184,13 +188,13 @@ export function lineChanges(before: Lines, after: Lines): readonly LineChange[] 
     after.slice(start, after.length - end),
   );
   return [
-    ...stay(0, start),
+    ...keepLines(0, start),
     ...middle.map(({ sign, at }) => ({ sign, at: at + start })),
-    ...stay(after.length - end, end),
+    ...keepLines(after.length - end, end),
   ];
 }
 
-function stay(from: number, count: number): readonly LineChange[] {
+function keepLines(from: number, count: number): readonly LineChange[] {
   return Array.from({ length: count }, (_, index) => ({ sign: ' ', at: from + index }) as const);
 }
 
@@ -198,7 +202,7 @@ function changesBetween(before: Lines, after: Lines): readonly LineChange[] {
   const shared = sharedLengths(before, after);
   const changes: LineChange[] = [];
   // Additions wait until all removals are listed.
-  let coming: LineChange[] = [];
+  let additions: LineChange[] = [];
   let [old, now] = [0, 0];
   while (old < before.length || now < after.length) {
     if (
@@ -207,8 +211,8 @@ function changesBetween(before: Lines, after: Lines): readonly LineChange[] {
       shared !== null &&
       before[old] === after[now]
     ) {
-      changes.push(...coming, { sign: ' ', at: now });
-      coming = [];
+      changes.push(...additions, { sign: ' ', at: now });
+      additions = [];
       old += 1;
       now += 1;
     } else if (
@@ -218,11 +222,11 @@ function changesBetween(before: Lines, after: Lines): readonly LineChange[] {
       changes.push({ sign: '-', at: old });
       old += 1;
     } else {
-      coming.push({ sign: '+', at: now });
+      additions.push({ sign: '+', at: now });
       now += 1;
     }
   }
-  return [...changes, ...coming];
+  return [...changes, ...additions];
 }
 
 /** The number of lines that both sides have in common from two indexes on; null if the table would be too large. */

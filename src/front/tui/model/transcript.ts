@@ -5,7 +5,7 @@ import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
 import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellChange } from './entry.ts';
 import { textStart, textEnd, linesIn } from './cut-text.ts';
-import { callSubject, placedChanges, textChanges } from './call-details.ts';
+import { callSubject, addLineNumbers, textChanges } from './call-details.ts';
 
 /** The number of entries in memory. Older ones are only in the log. */
 const MAX_ENTRIES = 400;
@@ -27,7 +27,7 @@ export interface Transcript {
   /** The number of older entries that are only in the log of the task. */
   dropped: number;
   /** The number of older entries of other conversations, and of entries that no log holds. */
-  lost: number;
+  unreadable: number;
   /** The lowest key of the next entry; keys increase. */
   nextKey: number;
   /** The lowest key of the task's own entries. */
@@ -63,7 +63,7 @@ export function emptyTranscript(
     task,
     entries: [],
     dropped: 0,
-    lost: 0,
+    unreadable: 0,
     nextKey: keyBase,
     keyBase,
     onDropped,
@@ -88,7 +88,7 @@ export function addEntry(transcript: Transcript, body: EntryBody): number {
   const gone = entries.splice(0, entries.length - MAX_ENTRIES);
   const own = gone.filter((entry) => entry.key >= keyBase).length;
   transcript.dropped += own;
-  transcript.lost += gone.length - own;
+  transcript.unreadable += gone.length - own;
   transcript.onDropped?.(gone);
   return key;
 }
@@ -99,7 +99,7 @@ export function beginTask(transcript: Transcript): void {
   transcript.task = null;
   transcript.lastSeq = -1;
   transcript.keyBase = transcript.nextKey;
-  transcript.lost += transcript.dropped;
+  transcript.unreadable += transcript.dropped;
   transcript.dropped = 0;
   transcript.earlier = null;
 }
@@ -156,7 +156,7 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       startCall(transcript, event);
       return;
     case 'call.ended':
-      endCall(transcript, event, stateOf(event.error));
+      endCall(transcript, event, toCallState(event.error));
       return;
     case 'call.refused':
       endCall(transcript, { ...event, ms: null }, 'refused');
@@ -199,7 +199,7 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
 }
 
 /** A call that was stopped has not failed. */
-function stateOf(error: string | null): CallState {
+function toCallState(error: string | null): CallState {
   if (error === null) return 'done';
   return error === 'CANCELLED' ? 'stopped' : 'failed';
 }
@@ -267,7 +267,7 @@ function endCall(
     ...call,
     state,
     ms,
-    edits: placedChanges(call.edits, tool, state === 'done' ? text : ''),
+    edits: addLineNumbers(call.edits, tool, state === 'done' ? text : ''),
     output: textStart(text, MAX_OUTPUT),
     outputLines: linesIn(text),
   });

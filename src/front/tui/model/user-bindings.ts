@@ -17,7 +17,7 @@ import { isText, isTyped, keyName, keyFromText } from './key-names.ts';
 export type WrittenBindings = UiLibrary['keyBindings'];
 
 /** Without a key for these, nobody could send or stop anything, or leave. */
-const NEEDED: ReadonlySet<Action> = new Set(['interrupt', 'leave', 'send']);
+const REQUIRED_ACTIONS: ReadonlySet<Action> = new Set(['interrupt', 'leave', 'send']);
 
 /**
  * The keys in force: for each action that the user configured, their keys replace the default ones. Throws
@@ -38,7 +38,8 @@ export function userBindings(written: WrittenBindings): Bindings {
     const read = keys.flatMap((key) =>
       readKey(key, binding, (why) => report(`keys.${action}${why}`)),
     );
-    if (keys.length === 0 && NEEDED.has(action)) report(`keys.${action} needs at least one key`);
+    if (keys.length === 0 && REQUIRED_ACTIONS.has(action))
+      report(`keys.${action} needs at least one key`);
     bindings[action] = { ...binding, keys: [...new Set(read)] };
   }
   const yielded = yieldKeys(bindings, written);

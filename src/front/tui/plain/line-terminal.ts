@@ -23,7 +23,7 @@ const PROMPT = '> ';
 /** Lines that arrive closer together than this were pasted. */
 const PASTE_MS = 20;
 /** The number of lines that may wait while the user types. Beyond it, the oldest are only counted. */
-const MAX_HELD = 1_000;
+const MAX_UNWRITTEN = 1_000;
 
 /**
  * Reads and writes lines. Lines are only ever added, and none while the user types: they follow when the typed line is
@@ -32,8 +32,8 @@ const MAX_HELD = 1_000;
 export class LineTerminal {
   private readonly streams: LineStreams;
   private readonly client: LineClient;
-  private readonly held: string[] = [];
-  private lost = 0;
+  private readonly unwritten: string[] = [];
+  private omitted = 0;
   private wasTyping = false;
   private lines: Interface | null = null;
   /** Lines that were sent and not reported yet, because more of a paste may follow. */
@@ -79,11 +79,11 @@ export class LineTerminal {
   /** Writes lines without escape sequences. */
   write(lines: readonly string[]): void {
     if (lines.length === 0) return;
-    this.held.push(...lines);
-    const extra = this.held.length - MAX_HELD;
+    this.unwritten.push(...lines);
+    const extra = this.unwritten.length - MAX_UNWRITTEN;
     if (extra > 0 && !this.isFree) {
-      this.held.splice(0, extra);
-      this.lost += extra;
+      this.unwritten.splice(0, extra);
+      this.omitted += extra;
     }
     if (this.isFree) this.release();
   }
@@ -114,7 +114,7 @@ export class LineTerminal {
   private checkLine(): void {
     const { isFree } = this;
     if (isFree && this.wasTyping) {
-      if (this.held.length > 0) this.release();
+      if (this.unwritten.length > 0) this.release();
       this.client.onFree();
     }
     this.wasTyping = !isFree;
@@ -122,9 +122,9 @@ export class LineTerminal {
 
   private release(): void {
     const { output, canMove } = this.streams;
-    const gone = this.lost === 0 ? [] : [`${this.lost} older lines left out.`];
-    this.lost = 0;
-    const lines = [...gone, ...this.held.splice(0)];
+    const gone = this.omitted === 0 ? [] : [`${this.omitted} older lines left out.`];
+    this.omitted = 0;
+    const lines = [...gone, ...this.unwritten.splice(0)];
     if (canMove && this.lines !== null) {
       cursorTo(output, 0);
       clearLine(output, 0);

@@ -166,7 +166,7 @@ export function createTaskLines(pen: Pen): (ui: DisplayedTree, now: number) => r
     for (const row of ui.rows.values()) {
       if (row.id === ui.root) continue;
       const reported = known.get(row.id);
-      const state = stateOf(row);
+      const state = describeState(row);
       if (reported === state || (state === 'queued' && now - row.since < SHORT_WAIT_MS)) continue;
       known.set(row.id, state);
       const what = reported === undefined ? beginText(row, ui) : changeText(row, reported, now);
@@ -178,22 +178,22 @@ export function createTaskLines(pen: Pen): (ui: DisplayedTree, now: number) => r
   };
 }
 
-function stateOf({ status, activity }: TaskRow): string {
+function describeState({ status, activity }: TaskRow): string {
   return status === 'running' && activity.kind === 'held' ? 'held' : status;
 }
 
 function beginText(row: TaskRow, ui: DisplayedTree): string {
   const where = ui.background.has(row.id) ? ' in the background' : '';
   const below = row.depth > 1 ? ` below ${row.parent?.slice(0, 6) ?? ''}` : '';
-  const how = row.status === 'queued' ? 'waits for its turn' : 'begins';
+  const how = row.status === 'queued' ? 'is waiting for its turn' : 'begins';
   const begun = `${how}${where}${below}: ${row.description}`;
   return hasEnded(row) ? `${begun}. It ${taskEndText(row, row.since)}` : begun;
 }
 
 function changeText(row: TaskRow, reported: string, now: number): string {
   if (hasEnded(row)) return taskEndText(row, now);
-  if (row.activity.kind === 'held') return `waits for ${row.activity.because}`;
-  if (row.status === 'parked') return 'waits for an answer';
+  if (row.activity.kind === 'held') return `is waiting for ${row.activity.because}`;
+  if (row.status === 'parked') return 'is waiting for an answer';
   return reported === 'queued' ? 'begins' : 'goes on';
 }
 

@@ -5,7 +5,7 @@ import { COMMANDS, agentCompletions, type Completion } from '../update/commands/
 import { sanitizeLine } from '../../../base/terminal-text.ts';
 
 /** The directory is listed again after this long. */
-const FRESH_MS = 10_000;
+const LISTING_LIFETIME_MS = 10_000;
 /** The number of files that are offered at a time. */
 const MAX_OFFERED = 20;
 
@@ -27,7 +27,7 @@ export function createAutocomplete(
 ): AutocompleteProvider {
   let listing: { readonly at: number; readonly paths: Promise<readonly string[]> } | null = null;
   const listFiles = (): Promise<readonly string[]> => {
-    if (listing !== null && now() - listing.at < FRESH_MS) return listing.paths;
+    if (listing !== null && now() - listing.at < LISTING_LIFETIME_MS) return listing.paths;
     const paths = library.listFiles(stopped).then(
       (found) => found.filter(isPlainText),
       // The directory is gone or can't be read: what is typed is text all the same.
@@ -54,7 +54,7 @@ export function createAutocomplete(
       const agents = matching(agentCompletions(library.agents), mention.prefix)?.items ?? [];
       const paths = matchFiles(await listFiles(), mention.typed);
       if (signal.aborted) return null;
-      const files = paths.map((path) => ({ value: mentionOf(path), label: path }));
+      const files = paths.map((path) => ({ value: formatMention(path), label: path }));
       const items = [...agents, ...files];
       return items.length === 0 ? null : { items, prefix: mention.prefix };
     },
@@ -84,7 +84,7 @@ function matching(all: readonly Completion[], prefix: string): AutocompleteSugge
 export function matchFiles(paths: readonly string[], typed: string): readonly string[] {
   const query = typed.toLowerCase();
   return paths
-    .map((path) => ({ path, rank: rankOf(path, query) }))
+    .map((path) => ({ path, rank: rankPath(path, query) }))
     .filter(({ rank }) => rank !== Infinity)
     .toSorted((a, b) => a.rank - b.rank || a.path.length - b.path.length)
     .slice(0, MAX_OFFERED)
@@ -92,7 +92,7 @@ export function matchFiles(paths: readonly string[], typed: string): readonly st
 }
 
 /** A lower rank is a better match; infinite if the path does not match. */
-function rankOf(path: string, query: string): number {
+function rankPath(path: string, query: string): number {
   if (query === '') return path.split('/').length;
   const lower = path.toLowerCase();
   const name = lower.lastIndexOf('/') + 1;
@@ -100,11 +100,11 @@ function rankOf(path: string, query: string): number {
   if (lower.startsWith(query)) return 1;
   if (lower.includes(query, name)) return 2;
   if (lower.includes(query)) return 3;
-  return 4 + spreadOf(lower, query);
+  return 4 + countLettersBetween(lower, query);
 }
 
 /** The number of letters between those of the query; infinite if the text does not hold them in this order. */
-function spreadOf(text: string, query: string): number {
+function countLettersBetween(text: string, query: string): number {
   let at = -1;
   let first = -1;
   for (const letter of query) {
@@ -121,7 +121,7 @@ export function isPlainText(path: string): boolean {
 }
 
 /** The way in which a message names a file: `@src/a.ts`, `@"my notes.md"`. */
-export function mentionOf(path: string): string {
+export function formatMention(path: string): string {
   return /^[\w./\\:~+,=#%()[\]-]*[\w/\\]$/.test(path) ? `@${path}` : `@"${path}"`;
 }
 

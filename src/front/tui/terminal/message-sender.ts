@@ -9,7 +9,7 @@ interface SenderOptions {
   /** The agent definition that the conversation runs as; null for the main agent. */
   readonly agent: string | null;
   readonly shell: Pick<ShellCommands, 'takeOutputs'>;
-  readonly images: Pick<PastedImages, 'shownIn'>;
+  readonly images: Pick<PastedImages, 'findImages'>;
   readonly dispatch: (message: UiMessage) => void;
 }
 
@@ -31,7 +31,7 @@ export class MessageSender {
 
   send(text: string, recipient: Recipient): void {
     const outputs = this.options.shell.takeOutputs();
-    const images = this.options.images.shownIn(text);
+    const images = this.options.images.findImages(text);
     const isBare = outputs.length === 0 && images.length === 0 && !text.includes('@');
     const { latest } = this;
     if (isBare && latest === null) {

@@ -20,12 +20,12 @@ const ST = '\u001b\\';
 const MAX_LENGTH = 200;
 
 /** Finds out how the user can be called, by the variables that terminals set; these also pass through tmux. */
-export function attentionMethodOf(notify: Notify, environment: Environment): AttentionMethod {
+export function findAttentionMethod(notify: Notify, environment: Environment): AttentionMethod {
   const isSet = (name: string) => (environment[name] ?? '') !== '';
-  return { notify, kind: kindOf(environment, isSet), isInTmux: isSet('TMUX') };
+  return { notify, kind: findNotificationKind(environment, isSet), isInTmux: isSet('TMUX') };
 }
 
-function kindOf(
+function findNotificationKind(
   { TERM, TERM_PROGRAM, LC_TERMINAL }: Environment,
   isSet: (name: string) => boolean,
 ): NotificationKind | null {

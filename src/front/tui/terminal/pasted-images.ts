@@ -10,7 +10,7 @@ import { spawnProcessGroup } from '../../../sys/processes/process-group.ts';
 /** The limits of the images that are kept. Those of sent messages count too, since a message can be sent again. */
 const MAX_IMAGES = 20;
 const MAX_BYTES = 32 * 1024 * 1024;
-const MARK = /\[image #(\d+)\]/g;
+const IMAGE_MARK = /\[image #(\d+)\]/g;
 
 interface ImageOptions {
   readonly cwd: string;
@@ -46,11 +46,11 @@ export class PastedImages {
   }
 
   /** The images whose marks a text holds. */
-  shownIn(text: string): readonly ShownImage[] {
-    const numbers = new Set([...text.matchAll(MARK)].map(([, digits]) => Number(digits)));
+  findImages(text: string): readonly ShownImage[] {
+    const numbers = new Set([...text.matchAll(IMAGE_MARK)].map(([, digits]) => Number(digits)));
     return [...numbers].flatMap((number) => {
       const bytes = this.images.get(number);
-      return bytes === undefined ? [] : [{ name: markOf(number), bytes }];
+      return bytes === undefined ? [] : [{ name: formatMark(number), bytes }];
     });
   }
 
@@ -81,8 +81,8 @@ export class PastedImages {
       if (this.images.size <= MAX_IMAGES && this.byteCount() <= MAX_BYTES) break;
       this.images.delete(number);
     }
-    insert(`${markOf(this.last)} `);
-    this.hint(`${markOf(this.last)}: ${facts ?? ''}`);
+    insert(`${formatMark(this.last)} `);
+    this.hint(`${formatMark(this.last)}: ${facts ?? ''}`);
   }
 
   private hint(text: string): void {
@@ -94,11 +94,11 @@ export class PastedImages {
   }
 }
 
-function markOf(number: number): string {
+function formatMark(number: number): string {
   return `[image #${number}]`;
 }
 
-const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
+const IMAGE_FILE = /\.(?:png|jpe?g|gif|webp)$/i;
 
 /**
  * The path of an image file that was pasted or dropped onto the terminal; null for other text. Terminals write a
@@ -106,7 +106,8 @@ const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
  */
 export function droppedImage(pasted: string, cwd: string): string | null {
   const text = pasted.trim();
-  if (text === '' || text.includes('\n') || !IMAGE.test(text.replace(/['"]$/, ''))) return null;
+  if (text === '' || text.includes('\n') || !IMAGE_FILE.test(text.replace(/['"]$/, '')))
+    return null;
   const path = unquotedPath(text);
   return path === null ? null : toAbsolutePath(path, cwd);
 }
@@ -123,12 +124,12 @@ function unquotedPath(text: string): string | null {
   }
 }
 
-const MAX_MS = 5_000;
+const CLIPBOARD_TIMEOUT_MS = 5_000;
 
-type Reader = readonly [program: string, ...args: readonly string[]];
+type ClipboardProgram = readonly [program: string, ...args: readonly string[]];
 
 /** The programs that print the image of the clipboard as PNG. */
-function readers(): readonly Reader[] {
+function clipboardPrograms(): readonly ClipboardProgram[] {
   const environment = readEnvironment();
   if (process.platform === 'darwin') return [['pngpaste', '-']];
   const isSet = (name: string) => (environment[name] ?? '') !== '';
@@ -139,13 +140,13 @@ function readers(): readonly Reader[] {
 
 /** Reads the image of the clipboard. Returns a text that says why there is none. */
 async function clipboardImage(): Promise<Buffer | string> {
-  const known = readers();
+  const known = clipboardPrograms();
   if (known.length === 0) {
     return 'no clipboard is in reach of this terminal: name the file of the image with @, or drop it here';
   }
   const missing: string[] = [];
   for (const reader of known) {
-    const found = await outputOf(reader);
+    const found = await runClipboardProgram(reader);
     if (found === null) missing.push(reader[0]);
     else if (found.length > 0) return found;
   }
@@ -155,9 +156,9 @@ async function clipboardImage(): Promise<Buffer | string> {
 }
 
 /** Returns the output of a program; null if there is no such program. */
-async function outputOf([program, ...args]: Reader): Promise<Buffer | null> {
+async function runClipboardProgram([program, ...args]: ClipboardProgram): Promise<Buffer | null> {
   const group = spawnProcessGroup(program, args, { cwd: '/', env: readEnvironment() });
-  const timer = setTimeout(() => void group.end({ graceMs: 0 }), MAX_MS);
+  const timer = setTimeout(() => void group.end({ graceMs: 0 }), CLIPBOARD_TIMEOUT_MS);
   const chunks: Buffer[] = [];
   let length = 0;
   group.stdout.on('data', (chunk: Buffer) => {

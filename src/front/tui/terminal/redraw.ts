@@ -1,5 +1,5 @@
 /** Thousands of events can arrive: for these a frame is drawn at most this often. Keys draw one at once. */
-const DRAW_MS = 60;
+const DRAW_DELAY_MS = 60;
 /** While tasks are at work, the times on the screen are updated this often. */
 const TICK_MS = 1_000;
 
@@ -25,7 +25,7 @@ export function createRedraw(draw: () => void, isAtWork: () => boolean): Redraw 
         if (isAtWork()) ticker ??= setInterval(draw, TICK_MS);
         else stopTicking();
         draw();
-      }, DRAW_MS);
+      }, DRAW_DELAY_MS);
     },
     stop() {
       isStopped = true;

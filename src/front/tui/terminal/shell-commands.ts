@@ -12,7 +12,7 @@ const SHOWN_CHARACTERS = 4_096;
 /** Outputs that wait for the next message. Beyond that, the oldest are dropped with a hint. */
 const MAX_WAITING = 8;
 /** Output arrives in very many pieces; they are shown together. */
-const SHOW_MS = 60;
+const SHOW_INTERVAL_MS = 60;
 
 interface ShellOptions {
   readonly cwd: string;
@@ -39,7 +39,7 @@ export class ShellCommands {
   ): Promise<void> {
     const { cwd, dispatch, onEnded } = this.options;
     const show = (outcome: string | null) => {
-      const output = running.output.lastOf(SHOWN_CHARACTERS);
+      const output = running.output.readEnd(SHOWN_CHARACTERS);
       const change = { output, outputLines: running.output.lines, outcome };
       dispatch({ type: 'shell-output', key, change });
     };
@@ -49,7 +49,7 @@ export class ShellCommands {
       setTimeout(() => {
         this.isShowing = false;
         if (this.running === running) show(null);
-      }, SHOW_MS).unref();
+      }, SHOW_INTERVAL_MS).unref();
     });
     this.running = running;
     const outcome = await running.ended;
@@ -170,7 +170,7 @@ export class OutputBuffer {
   }
 
   /** The last characters, from the start of a line if possible. */
-  lastOf(characters: number): string {
+  readEnd(characters: number): string {
     const end = (this.head.slice(-characters) + this.tail.slice(-characters)).slice(-characters);
     const cut = end.indexOf('\n') + 1;
     return end.length < characters || cut === end.length ? end : end.slice(cut);

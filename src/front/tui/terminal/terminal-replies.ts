@@ -10,12 +10,12 @@ const BEGINNING = new RegExp(`^${ESC}(?:\\](?:1(?:1(?:;[0-9a-f/:rgb#]{0,40}${ESC
 const STRING = new RegExp(`^${ESC}[\\]P_^X][^]`);
 
 /** A user can't have typed this. */
-const CERTAIN = `${ESC}]11`;
+const REPLY_START = `${ESC}]11`;
 
 /** The time until a reply must begin. Whatever looks like one later was typed. */
-const PATIENCE_MS = 5_000;
+const REPLY_TIMEOUT_MS = 5_000;
 /** The longest time between two pieces of a reply. */
-const GAP_MS = 1_000;
+const MAX_GAP_MS = 1_000;
 
 /** Input after the replies have been removed. */
 export interface TerminalInput {
@@ -52,10 +52,10 @@ export class TerminalReplies {
   read(data: string): TerminalInput {
     if (this.begun === '') return this.begin(data);
     const whole = this.begun + data;
-    const isLate = this.now() - this.begunAt > GAP_MS;
+    const isLate = this.now() - this.begunAt > MAX_GAP_MS;
     if (!isLate && ANSWER.test(whole)) return this.answered(whole);
     if (!isLate && BEGINNING.test(whole)) return this.hold(data, whole);
-    const typed = this.begun.startsWith(CERTAIN) ? [] : this.held;
+    const typed = this.begun.startsWith(REPLY_START) ? [] : this.held;
     this.forget();
     const next = this.begin(data);
     return { ...next, keys: [...typed, ...next.keys] };
@@ -63,7 +63,7 @@ export class TerminalReplies {
 
   private begin(data: string): TerminalInput {
     if (ANSWER.test(data)) return this.answered(data);
-    const isAwaited = this.askedAt !== null && this.now() - this.askedAt < PATIENCE_MS;
+    const isAwaited = this.askedAt !== null && this.now() - this.askedAt < REPLY_TIMEOUT_MS;
     if (isAwaited && BEGINNING.test(data)) return this.hold(data, data);
     return { keys: STRING.test(data) ? [] : [data], background: null };
   }
@@ -82,7 +82,7 @@ export class TerminalReplies {
     const isAwaited = this.askedAt !== null;
     this.forget();
     this.askedAt = null;
-    return { keys: [], background: isAwaited ? backgroundOf(color) : null };
+    return { keys: [], background: isAwaited ? parseBackground(color) : null };
   }
 
   private forget(): void {
@@ -100,24 +100,24 @@ const WEIGHTS = [0.2126, 0.7152, 0.0722] as const;
  * Reads the color of a background: `rgb:ffff/ffff/ffff`, `rgba:…` or `#ffffff`, with one to four digits a
  * part. Returns null for any other text.
  */
-export function backgroundOf(color: string): Background | null {
-  const parts = partsOf(color.trim());
+export function parseBackground(color: string): Background | null {
+  const parts = parseParts(color.trim());
   if (parts === null) return null;
   const light = WEIGHTS.reduce((sum, weight, index) => sum + weight * (parts[index] ?? 0), 0);
   return light > 0.5 ? 'light' : 'dark';
 }
 
 /** Red, green and blue, from 0 to 1. */
-function partsOf(color: string): readonly number[] | null {
+function parseParts(color: string): readonly number[] | null {
   const [, numbers] = /^rgba?:([0-9a-f]{1,4}(?:\/[0-9a-f]{1,4}){2,3})$/i.exec(color) ?? [];
-  if (numbers !== undefined) return numbers.split('/').map(share);
+  if (numbers !== undefined) return numbers.split('/').map(toFraction);
   const [, digits] = /^#((?:[0-9a-f]{3}){1,4})$/i.exec(color) ?? [];
   if (digits === undefined) return null;
   const each = digits.length / 3;
-  return [0, 1, 2].map((index) => share(digits.slice(index * each, (index + 1) * each)));
+  return [0, 1, 2].map((index) => toFraction(digits.slice(index * each, (index + 1) * each)));
 }
 
-function share(digits: string): number {
+function toFraction(digits: string): number {
   return Number.parseInt(digits, 16) / (16 ** digits.length - 1);
 }
 

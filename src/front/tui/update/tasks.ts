@@ -26,7 +26,7 @@ export const TASK_ACTIONS = {
   'resume-task': resumeChosenTask,
   'background-task': (state) =>
     moveToBackground(state, state.chosenTask === null ? [] : [state.chosenTask]),
-  background: (state) => moveToBackground(state, waitedFor(state.tree, state.openTask)),
+  background: (state) => moveToBackground(state, findForegroundTasks(state.tree, state.openTask)),
   'cycle-mode': cycleMode,
   interrupt: (state, _context, armed) =>
     state.isShellRunning ? stopShell(state) : interruptTask(state, armed === 'stop-tree'),
@@ -101,7 +101,7 @@ function moveToBackground(state: AppState, tasks: readonly string[]): Update {
 }
 
 /** The tasks that Ctrl+B sends to the background: the open one, or all that the main task waits for. */
-export function waitedFor(
+export function findForegroundTasks(
   { rows, background, root }: Pick<DisplayedTree, 'rows' | 'background' | 'root'>,
   openTask: string | null,
 ): readonly string[] {

@@ -99,7 +99,7 @@ function sign(isHere: boolean, pen: Pen): string {
 
 function linesAbove(transcript: Transcript, style: ConversationStyle): readonly string[] {
   const older = olderCount(transcript);
-  const { lost } = transcript;
+  const { unreadable: lost } = transcript;
   if (older > 0) return countLine(older + lost, 'older entry', 'older entries', style);
   if (lost === 0) return style.above;
   return countLine(lost, 'older entry, in the logs', 'older entries, in the logs', style);

@@ -49,7 +49,7 @@ export function drawFrame(
   const { pen } = context;
   const layout = frameLayout(state, context);
   const { lines } = viewAt(partsInView(state, context), state.anchor, layout.conversation);
-  const heading = headingOf(state, context.bindings);
+  const heading = formatHeading(state, context.bindings);
   const chosen = state.focus === 'tasks' ? state.chosenTask : null;
   const pane = { width, height: layout.pane, now: context.now(), chosen };
   const all = [
@@ -85,7 +85,7 @@ function rowsInView({ tree, focus }: AppState): readonly TaskTreeRow[] {
 }
 
 /** The name of the open task; null for the conversation. */
-function headingOf({ tree, openTask }: AppState, bindings: Bindings): string | null {
+function formatHeading({ tree, openTask }: AppState, bindings: Bindings): string | null {
   const row = openTask === null ? undefined : tree.rows.get(openTask);
   if (row === undefined) return null;
   const key = keysOf(bindings, 'back')[0] ?? '←';
@@ -110,8 +110,8 @@ function statusLine(state: AppState, { library, bindings, pen }: ViewContext): s
   const { turns, tokens, costUsd } = totalUse(tree.rows.values());
   const used = turns === 0 ? [] : [`${shortTokens(tokens)} tok ${shortCost(costUsd)}`];
   const model = root?.model ?? mainModel(library).name;
-  const least = visibleWidth(end) + modeWidth + 6;
-  const rest = factsThatFit([...used, model], width, least);
+  const reserved = visibleWidth(end) + modeWidth + 6;
+  const rest = factsThatFit([...used, model], width, reserved);
   const start = `${pen.prose(MODE_ROLES[nextMode ?? mode], `[${modeText}]`)} ${pen.prose('dim', rest)}`;
   return between(start, pen.prose(isUrgent ? 'warn' : 'dim', end), width);
 }
@@ -131,7 +131,7 @@ const MODE_ROLES: Readonly<Record<PermissionMode, TextRole>> = {
  */
 export function frameLayout(state: AppState, context: ViewContext) {
   const { height, editorLines } = state.size;
-  const heading = headingOf(state, context.bindings) === null ? 0 : 1;
+  const heading = formatHeading(state, context.bindings) === null ? 0 : 1;
   const editor = Math.min(editorLines, Math.max(3, Math.floor(height / 2)));
   const room = Math.max(0, height - 1 - editor - heading);
   const question = questionBoxIn(room, state, context);

@@ -11,15 +11,22 @@ export function markdownLines(
   pen: Pen,
 ): readonly string[] {
   setCapabilities({ images: null, trueColor: false, hyperlinks: false });
-  const drawn = new Markdown(plain, 0, 0, themeOf(pen, isOpen ? plain.trimEnd() : ''), undefined, {
-    renderLatex: false,
-    preserveOrderedListMarkers: true,
-  });
+  const drawn = new Markdown(
+    plain,
+    0,
+    0,
+    createMarkdownTheme(pen, isOpen ? plain.trimEnd() : ''),
+    undefined,
+    {
+      renderLatex: false,
+      preserveOrderedListMarkers: true,
+    },
+  );
   return drawn.render(width).map((line) => line.trimEnd());
 }
 
 /** `open` is the text whose last block still grows; empty if none does. */
-function themeOf(pen: Pen, open: string): MarkdownTheme {
+function createMarkdownTheme(pen: Pen, open: string): MarkdownTheme {
   const as = (role: Parameters<Pen['paint']>[0]) => (text: string) => pen.paint(role, text);
   const plain = (text: string) => text;
   return {

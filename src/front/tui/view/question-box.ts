@@ -7,7 +7,7 @@ import type { PendingQuestion } from '../model/task-tree.ts';
 import { type Pen, plainLines } from './pen.ts';
 import { stripVTControlCharacters } from 'node:util';
 import { markdownLines } from './markdown.ts';
-import { textDiff, WHOLE } from '../model/text-diff.ts';
+import { textDiff, UNLIMITED_DIFF } from '../model/text-diff.ts';
 import { diffLines } from './diff-lines.ts';
 
 export interface QuestionStyle {
@@ -238,7 +238,7 @@ export function requestedTexts({
 function editLines({ before, after, everywhere }: ProposedEdit, pen: Pen): readonly string[] {
   return [
     ...(everywhere ? [pen.prose('dim', 'at every place:')] : []),
-    ...diffLines(textDiff(before, after, WHOLE), pen),
+    ...diffLines(textDiff(before, after, UNLIMITED_DIFF), pen),
   ];
 }
 
@@ -248,9 +248,9 @@ const UNBROKEN = 100_000;
 /** Whether drawing it as markdown hides a letter or digit, such as titles of links. */
 function hidesWords(text: string, pen: Pen): boolean {
   const drawn = markdownLines(text, { width: UNBROKEN, isOpen: false }, pen);
-  return lettersOf(stripVTControlCharacters(drawn.join('\n'))) !== lettersOf(text);
+  return keepLetters(stripVTControlCharacters(drawn.join('\n'))) !== keepLetters(text);
 }
 
-function lettersOf(text: string): string {
+function keepLetters(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N}]/gu, '');
 }

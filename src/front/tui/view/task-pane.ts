@@ -49,7 +49,7 @@ const MIN_WIDTH_FOR_IDS = 60;
 const MAX_WIDTH = 140;
 
 /** The columns that are reserved for the name and the activity of a task; its figures get the rest. */
-function leastColumns(width: number): number {
+function minTextColumns(width: number): number {
   return Math.min(44, Math.max(20, Math.floor(width * 0.6)));
 }
 
@@ -86,8 +86,8 @@ const MIN_DOING = 6;
 function joinActivity(about: string, does: string, room: number, pen: Pen): string {
   if (about === '') return fitLine(does, room);
   const wanted = Math.min(visibleWidth(does), Math.floor(room / 2));
-  const most = Math.max(room - wanted - SEPARATOR_WIDTH, Math.min(room, MIN_ABOUT));
-  const shown = fitLine(about, most);
+  const maxAbout = Math.max(room - wanted - SEPARATOR_WIDTH, Math.min(room, MIN_ABOUT));
+  const shown = fitLine(about, maxAbout);
   const left = room - visibleWidth(shown) - SEPARATOR_WIDTH;
   if (left < Math.min(MIN_DOING, visibleWidth(does))) return fitLine(about, room);
   return `${shown} ${pen.prose('dim', '·')} ${fitLine(does, left)}`;
@@ -113,7 +113,7 @@ function figures(row: TaskRow, now: number, width: number): string {
       .toReversed()
       .join(' '),
   );
-  const fitting = taken.find((text) => text.length + 1 + leastColumns(width) <= width);
+  const fitting = taken.find((text) => text.length + 1 + minTextColumns(width) <= width);
   return (fitting ?? '').trimStart();
 }
 
@@ -123,7 +123,7 @@ export function activityLine(row: TaskRow, now: number): string {
   const waitedFor = tasksWaitedFor(row);
   if (waitedFor > 0) return `waiting for ${plural(waitedFor, 'task')}`;
   const text = activityText(row, now);
-  if (row.status === 'queued') return `queued: ${text ?? 'waits for a slot'}`;
+  if (row.status === 'queued') return `queued: ${text ?? 'waiting for a slot'}`;
   return text ?? row.status;
 }
 

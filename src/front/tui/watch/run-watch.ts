@@ -4,7 +4,7 @@ import { systemClock } from '../../../base/clock.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { readEnvironment } from '../../../sys/env.ts';
 import { App } from '../app.ts';
-import { attentionMethodOf } from '../terminal/notification.ts';
+import { findAttentionMethod } from '../terminal/notification.ts';
 import { EXIT_CODES, holdTerminal } from '../tui.ts';
 import { themeFor } from '../view/theme.ts';
 import { watchedConversation, watchedLibrary } from './watched-library.ts';
@@ -31,7 +31,7 @@ export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<num
     library,
     terminal: new ProcessTerminal(),
     theme: themeFor(environment),
-    attention: attentionMethodOf(muster.notify, environment),
+    attention: findAttentionMethod(muster.notify, environment),
     agent: null,
     watched: watchedConversation(id, library, reportFailure),
     notices: [],

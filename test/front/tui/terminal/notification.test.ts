@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  attentionMethodOf,
+  findAttentionMethod,
   attentionSequence,
 } from '../../../../src/front/tui/terminal/notification.ts';
 import { Stage } from '../stage.ts';
@@ -23,7 +23,7 @@ describe('the kind of notification', () => {
     [{ KITTY_WINDOW_ID: '1', STY: '1.screen' }, null],
     [{ KITTY_WINDOW_ID: '' }, null],
   ])('of %j is %s', (environment, kind) => {
-    expect(attentionMethodOf('desktop', environment).kind).toBe(kind);
+    expect(findAttentionMethod('desktop', environment).kind).toBe(kind);
   });
 });
 

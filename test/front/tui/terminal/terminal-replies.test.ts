@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, integer, property, uniqueArray } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  backgroundOf,
+  parseBackground,
   TerminalReplies,
 } from '../../../../src/front/tui/terminal/terminal-replies.ts';
 import { KEYS } from '../emulator.ts';
@@ -22,7 +22,7 @@ describe('the reported background', () => {
     ['', null],
     ['?', null],
   ])('%s is %s', (colour, background) => {
-    expect(backgroundOf(colour)).toBe(background);
+    expect(parseBackground(colour)).toBe(background);
   });
 });
 

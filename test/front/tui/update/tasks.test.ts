@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
-import { interruptTask, modesAfter, waitedFor } from '../../../../src/front/tui/update/tasks.ts';
+import {
+  interruptTask,
+  modesAfter,
+  findForegroundTasks,
+} from '../../../../src/front/tui/update/tasks.ts';
 import { stateOf, treeOf, type Member } from './fixtures.ts';
 
 type Members = Readonly<Record<string, Member>>;
@@ -57,7 +61,7 @@ it.each<readonly [Members, string | null, readonly string[]]>([
   [MIXED, 'c', []],
   [ENDED, null, []],
 ])('of %j with %s open, %j go to the background', (members, openTask, ids) => {
-  expect(waitedFor(treeOf(members), openTask)).toEqual(ids);
+  expect(findForegroundTasks(treeOf(members), openTask)).toEqual(ids);
 });
 
 it.each([

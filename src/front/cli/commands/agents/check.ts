@@ -3,10 +3,10 @@ import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
 import { defineReportCommand, type CommandContext } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
-import { pathGroup, shownPath } from './format.ts';
+import { formatPathGroup, formatShortPath } from './format.ts';
 import { agentsLocation, agentsOptions, directoryOption, TRUST_DATA_DIR } from './location.ts';
 
-const WIDEST = 'warning'.length;
+const SEVERITY_WIDTH = 'warning'.length;
 
 type Finding = AgentsCheckReport['findings'][number];
 
@@ -14,7 +14,7 @@ type Finding = AgentsCheckReport['findings'][number];
 export const agentsCheckCommand = defineReportCommand({
   words: 'agents check',
   summary: 'what is wrong, or worth knowing, with agents and their files',
-  operands: [{ name: '[NAME|FILE…]', completes: { found: 'agents', paths: 'files' } }],
+  operands: [{ name: '[NAME|FILE…]', completes: { readFrom: 'agents', paths: 'files' } }],
   flags: ['strict', 'json', 'dir', ...PROJECT_FLAGS, 'data-dir'],
   flagDetails: { 'data-dir': TRUST_DATA_DIR },
   examples: [
@@ -51,12 +51,12 @@ function asText(report: AgentsCheckReport, { cwd, home }: CommandContext): strin
   const blocks = files.map(([path, findings]) => {
     const several = new Set(findings.map(({ agent }) => agent)).size > 1;
     return [
-      `${shownPath(path, cwd, home)}\n`,
+      `${formatShortPath(path, cwd, home)}\n`,
       ...findings.map((each) => findingLines(each, several)),
       '\n',
     ].join('');
   });
-  const shown = (path: string): string => shownPath(path, cwd, home);
+  const shown = (path: string): string => formatShortPath(path, cwd, home);
   return `${blocks.join('')}${untrustedLines(untrusted ?? [], shown)}${summary(report)}\n`;
 }
 
@@ -64,7 +64,7 @@ function untrustedLines(untrusted: readonly Finding[], shown: (path: string) => 
   const groups = [...Map.groupBy(untrusted, ({ message }) => message)];
   const lines = groups.map(([message, findings]) => {
     const paths = [...new Set(findings.map(({ path }) => path))].map(shown);
-    return `note: ${pathGroup(paths)}: ${sanitizeLine(message)} [untrusted]\n`;
+    return `note: ${formatPathGroup(paths)}: ${sanitizeLine(message)} [untrusted]\n`;
   });
   return lines.length === 0 ? '' : `${lines.join('')}\n`;
 }
@@ -74,8 +74,8 @@ function findingLines(finding: Finding, several: boolean): string {
   const where = line === null ? '' : `line ${line}: `;
   const who = several && agent !== null ? `${sanitizeLine(agent)}: ` : '';
   const lines = [
-    `  ${severity.padEnd(WIDEST)}  ${where}${who}${sanitizeLine(message)} [${code}]`,
-    ...(fix === null ? [] : [`  ${' '.repeat(WIDEST)}  → ${sanitizeLine(fix)}`]),
+    `  ${severity.padEnd(SEVERITY_WIDTH)}  ${where}${who}${sanitizeLine(message)} [${code}]`,
+    ...(fix === null ? [] : [`  ${' '.repeat(SEVERITY_WIDTH)}  → ${sanitizeLine(fix)}`]),
   ];
   return lines.map((each) => `${each}\n`).join('');
 }

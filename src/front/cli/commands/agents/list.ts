@@ -3,7 +3,14 @@ import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { defineReportCommand } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
-import { cutLine, pathGroup, shownMode, shownOrigin, shownPath, shownTools } from './format.ts';
+import {
+  cutLine,
+  formatPathGroup,
+  formatMode,
+  formatOrigin,
+  formatShortPath,
+  formatTools,
+} from './format.ts';
 import { agentsLocation, agentsOptions, directoryOption, TRUST_DATA_DIR } from './location.ts';
 
 type Listings = Awaited<ReturnType<typeof listAgentsIn>>;
@@ -47,7 +54,7 @@ export const agentsListCommand = defineReportCommand({
   },
 });
 
-interface From {
+interface PathDisplay {
   readonly cwd: string;
   readonly home: string;
   /** Whether each agent is shown with its path: in a collection, scopes mean nothing. */
@@ -55,9 +62,9 @@ interface From {
 }
 
 /** Two lines for each agent that can be used, as wide as the narrowest terminal in use. */
-function shortList({ agents }: Listings, from: From): string {
+function shortList({ agents }: Listings, from: PathDisplay): string {
   const used = agents.filter(({ shadowedBy }) => shadowedBy === null);
-  const names = used.map(shownName);
+  const names = used.map(formatName);
   const widths = names.map((name) => name.length).filter((width) => width <= MAX_NAME_WIDTH);
   const width = Math.max(0, ...widths);
   return used
@@ -70,11 +77,11 @@ function shortList({ agents }: Listings, from: From): string {
 }
 
 /** Lists where an agent comes from, its mode, and whatever differs from the defaults. */
-function traits(agent: Listing, from: From): readonly string[] {
+function traits(agent: Listing, from: PathDisplay): readonly string[] {
   const { model, shadows, warnings } = agent;
   return [
     origin(agent, from),
-    shownMode(agent),
+    formatMode(agent),
     ...(model === null || model === 'inherit' ? [] : [sanitizeLine(model)]),
     ...(shadows.length === 0 ? [] : [`in the place of ${shadowed(shadows, from)}`]),
     ...(warnings.length === 0 ? [] : [plural(warnings.length, 'warning')]),
@@ -82,41 +89,44 @@ function traits(agent: Listing, from: From): readonly string[] {
 }
 
 /** The name, and the id where that differs. */
-function shownName({ id, name }: Listing): string {
+function formatName({ id, name }: Listing): string {
   return sanitizeLine(id === name ? name : `${name} (${id})`);
 }
 
-function origin(agent: Listing, { byPath, cwd, home }: From): string {
-  return byPath ? `${shownPath(agent.path, cwd, home)}, ${agent.vendor}` : shownOrigin(agent);
+function origin(agent: Listing, { byPath, cwd, home }: PathDisplay): string {
+  return byPath
+    ? `${formatShortPath(agent.path, cwd, home)}, ${agent.vendor}`
+    : formatOrigin(agent);
 }
 
-function shadowed(paths: readonly string[], { cwd, home }: From): string {
+function shadowed(paths: readonly string[], { cwd, home }: PathDisplay): string {
   const [first = ''] = paths;
   const builtin = paths.find((path) => path.startsWith('builtin:'));
-  const shown = builtin === undefined ? shownPath(first, cwd, home) : 'the built-in one';
+  const shown = builtin === undefined ? formatShortPath(first, cwd, home) : 'the built-in one';
   return paths.length === 1 ? shown : `${shown} and ${plural(paths.length - 1, 'other')}`;
 }
 
 /** Everything that the listing knows, also of agents that are not used. */
-function longList({ agents }: Listings, { cwd, home }: From): string {
+function longList({ agents }: Listings, { cwd, home }: PathDisplay): string {
   return agents
     .map((agent) => {
       const { shadowedBy, warnings, shadows, aliases, description, maxTurns, disallowedTools } =
         agent;
-      const names = [shownName(agent), ...aliases.map(sanitizeLine)].join(', ');
-      const state = shadowedBy === null ? '' : `  [not used: ${shownPath(shadowedBy, cwd, home)}]`;
+      const names = [formatName(agent), ...aliases.map(sanitizeLine)].join(', ');
+      const state =
+        shadowedBy === null ? '' : `  [not used: ${formatShortPath(shadowedBy, cwd, home)}]`;
       const turns = maxTurns === null ? [] : [plural(maxTurns, 'turn')];
       const notes = agent.memory === undefined ? [] : [`keeps notes (${agent.memory})`];
-      const facts = [shownMode(agent), sanitizeLine(agent.model ?? 'inherit'), ...turns, ...notes];
+      const facts = [formatMode(agent), sanitizeLine(agent.model ?? 'inherit'), ...turns, ...notes];
       const denied =
         disallowedTools.length === 0 ? '' : `; never ${sanitizeLine(disallowedTools.join(', '))}`;
       const lines = [
         `${names}${state}`,
         `  ${sanitizeLine(collapseWhitespace(description)) || '(no description)'}`,
-        `  ${shownPath(agent.path, cwd, home)} (${shownOrigin(agent)})`,
+        `  ${formatShortPath(agent.path, cwd, home)} (${formatOrigin(agent)})`,
         `  ${facts.join(' · ')}`,
-        `  tools: ${shownTools(agent)}${denied}`,
-        ...shadows.map((path) => `  in the place of ${shownPath(path, cwd, home)}`),
+        `  tools: ${formatTools(agent)}${denied}`,
+        ...shadows.map((path) => `  in the place of ${formatShortPath(path, cwd, home)}`),
         ...warnings.map(({ line, message }) => {
           const where = line === undefined ? '' : `line ${line}: `;
           return `  ! ${where}${sanitizeLine(message)}`;
@@ -128,11 +138,11 @@ function longList({ agents }: Listings, { cwd, home }: From): string {
 }
 
 /** Lists the skipped files, one line for each reason. */
-function skippedLines({ skipped }: Listings, { cwd, home }: From): string {
+function skippedLines({ skipped }: Listings, { cwd, home }: PathDisplay): string {
   return [...Map.groupBy(skipped, ({ code }) => code).values()]
     .map((files) => {
-      const paths = files.map(({ path }) => shownPath(path, cwd, home));
-      return `skipped ${pathGroup(paths)}: ${sanitizeLine(files[0]?.reason ?? '')}\n`;
+      const paths = files.map(({ path }) => formatShortPath(path, cwd, home));
+      return `skipped ${formatPathGroup(paths)}: ${sanitizeLine(files[0]?.reason ?? '')}\n`;
     })
     .join('');
 }

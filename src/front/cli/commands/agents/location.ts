@@ -10,7 +10,7 @@ import {
   type DataOptions,
   type ProjectOptions,
 } from '../../run-options.ts';
-import { shownPath } from './format.ts';
+import { formatShortPath } from './format.ts';
 import { dropMissing } from '../../../../base/drop-missing.ts';
 
 /** These commands use the data directory only to find out which files are trusted. */
@@ -67,7 +67,7 @@ export function nextSteps(
   { cwd, home }: CommandContext,
 ): readonly string[] {
   const inProject = files.filter(({ scope }) => scope === 'project');
-  const paths = inProject.map(({ path }) => quoteForShell(shownPath(path, cwd, home)));
+  const paths = inProject.map(({ path }) => quoteForShell(formatShortPath(path, cwd, home)));
   return [
     ...(inProject.length === 0
       ? []

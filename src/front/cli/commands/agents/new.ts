@@ -12,7 +12,7 @@ import { defineReportCommand, type CommandArguments, type CommandContext } from 
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import type { Questions } from '../../terminal.ts';
 import { MODEL_VALUES } from '../../completion-values.ts';
-import { shownPath } from './format.ts';
+import { formatShortPath } from './format.ts';
 import {
   AGENT_DIRECTORIES,
   agentsLocation,
@@ -53,7 +53,7 @@ export const agentsNewCommand = defineReportCommand({
       value: 'NAME',
       group: 'Agents and models',
       help: 'the agent, or example (deepresearch, code), that it is copied from; other flags override the copy',
-      completes: { words: EXAMPLE_AGENTS, found: 'agents' },
+      completes: { words: EXAMPLE_AGENTS, readFrom: 'agents' },
     },
     to: AGENT_DIRECTORIES,
     force: REPLACE_FILES,
@@ -71,7 +71,7 @@ export const agentsNewCommand = defineReportCommand({
     const wish = await requestedAgent(options, context);
     const created = await createAgent({ ...agentsLocation(options, context), wish, to, force });
     const lines = [
-      `${sanitizeLine(created.name)}: ${shownPath(created.path, context.cwd, context.home)}`,
+      `${sanitizeLine(created.name)}: ${formatShortPath(created.path, context.cwd, context.home)}`,
       ...created.findings.map(({ message }) => `  ! ${sanitizeLine(message)}`),
       ...nextSteps([created], context),
     ];

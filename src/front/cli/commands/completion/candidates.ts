@@ -4,7 +4,7 @@ import { commandsUnder, type Command, commandFlags, findCommand } from '../../co
 import { flagSpec, type FlagName, flagValues } from '../../flags.ts';
 import { type Scan, findFlag, scanArguments } from '../../scan.ts';
 import type { Paths, CompletionValues } from '../../completion-values.ts';
-import type { Candidate, CompletionPlace } from './values.ts';
+import type { Candidate, CompletionLocation } from './values.ts';
 import { promptCommand } from '../prompt.ts';
 import { takesPrompt } from '../../parse.ts';
 
@@ -57,11 +57,11 @@ async function allCandidates(
     case 'flag':
       return wanted.flags.map((name) => flagCandidate(name, wanted.command));
     case 'value': {
-      const { words = [], found } = wanted.source;
+      const { words = [], readFrom: found } = wanted.source;
       const listed = words.map((text) => ({ text, about: '' }));
       if (found === undefined) return listed;
-      const { foundValues } = await import('./values.ts');
-      return [...listed, ...(await foundValues(found, placeOf(scan)))];
+      const { readCompletionValues: foundValues } = await import('./values.ts');
+      return [...listed, ...(await foundValues(found, readLocation(scan)))];
     }
     default:
       return wanted satisfies never;
@@ -88,7 +88,7 @@ function flagCandidate(name: FlagName, { flagDetails }: Command): Candidate {
   return { text: `--${name}`, about: flagDetails?.[name]?.help ?? flagSpec(name).help };
 }
 
-function placeOf({ flags }: Scan): CompletionPlace {
+function readLocation({ flags }: Scan): CompletionLocation {
   const directory = (name: FlagName): string | null => {
     const given = flags.get(name)?.at(-1) ?? '';
     return given === '' ? null : toAbsolutePath(given, resolve('.'));

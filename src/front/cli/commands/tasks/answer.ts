@@ -38,7 +38,7 @@ export const tasksAnswerCommand = defineCommand<AnswerOptions>({
   words: 'tasks answer',
   summary: 'answer a question of a task; without ID list the open questions',
   operands: [
-    { name: '[ID]', completes: { found: 'open questions' } },
+    { name: '[ID]', completes: { readFrom: 'open questions' } },
     { name: '[ANSWER]', completes: { words: ['yes', 'no', 'always', 'mode'] } },
   ],
   flags: ['scope', 'reason', ...MESSAGE_FLAGS],
@@ -54,7 +54,7 @@ export const tasksAnswerCommand = defineCommand<AnswerOptions>({
     id,
     run: continuedRun(id ?? '', null, flags),
     answer: parseAnswer(text, flags),
-    flagsOfRun: [...flagsOfRun(flags), ...flags.givenOf(['model', 'max-turns'])],
+    flagsOfRun: [...flagsOfRun(flags), ...flags.findGivenFlags(['model', 'max-turns'])],
   }),
   run: async (options, { environment }) => {
     const { answer, run } = options;

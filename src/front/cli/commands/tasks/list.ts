@@ -11,7 +11,7 @@ import { listedRows, taskLabel } from './rows.ts';
 import { defineTasksCommand } from './with-tasks.ts';
 
 /** As many as fit into a few screens; `--all` shows the rest. */
-const MOST = { trees: 50, rows: 200 };
+const MAX_LISTED = { trees: 50, rows: 200 };
 
 /** `muster tasks list`. JSON: all that match, without the detailed usage, which `muster usage` shows. */
 export const tasksListCommand = defineTasksCommand({
@@ -32,7 +32,7 @@ export const tasksListCommand = defineTasksCommand({
       .filter((task) => status.length === 0 || status.includes(task.status))
       .filter((task) => cwd === null || task.cwd === cwd);
     if (json) printJsonRows(matching.map(withoutLedger));
-    else if (matching.length > 0) await printTasks(tasks, matching, all ? null : MOST);
+    else if (matching.length > 0) await printTasks(tasks, matching, all ? null : MAX_LISTED);
     else printLines(status.length > 0 || here ? 'No such tasks.' : 'No tasks yet.');
   },
 });
@@ -40,9 +40,9 @@ export const tasksListCommand = defineTasksCommand({
 async function printTasks(
   tasks: Tasks,
   listed: readonly TaskSummary[],
-  most: typeof MOST | null,
+  most: typeof MAX_LISTED | null,
 ): Promise<void> {
-  const { rows, left } = listedRows(listed, most);
+  const { rows, omitted: left } = listedRows(listed, most);
   const lines = rows.map(
     async ({ task, level }) => listLine(task, level) + (await activityNote(tasks, task)),
   );
@@ -66,7 +66,7 @@ function listLine(task: TaskSummary, level: number): string {
   const indent = '  '.repeat(level);
   const asks = task.questions === undefined ? '' : `  [asks: ${questionIds(task.questions)}]`;
   const reused = task.reused === undefined ? '' : `  [reused from ${task.reused}]`;
-  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskLabel(task)}${reused}${waits(task)}${asks}`;
+  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskLabel(task)}${reused}${heldNote(task)}${asks}`;
 }
 
 /** Describes what a task does in whichever process works on it; empty for any other task. */
@@ -83,10 +83,10 @@ async function activityNote(tasks: Tasks, { id, status, heldBy }: TaskSummary): 
   }
 }
 
-function waits({ heldBy, status }: TaskSummary): string {
+function heldNote({ heldBy, status }: TaskSummary): string {
   if (heldBy === undefined || (status !== 'running' && status !== 'queued')) return '';
   const until = heldBy.untilMs === null ? '' : ` until ${formatClockTime(heldBy.untilMs)}`;
-  return `  [waits for ${collapseWhitespace(heldBy.because)}${until}]`;
+  return `  [waiting for ${collapseWhitespace(heldBy.because)}${until}]`;
 }
 
 function questionIds(questions: NonNullable<TaskSummary['questions']>): string {

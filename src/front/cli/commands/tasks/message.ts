@@ -120,7 +120,7 @@ function parseMessage({ operands, flags }: CommandArguments): MessageOptions {
 }
 
 export function flagsOfRun(flags: FlagReader): readonly string[] {
-  return flags.givenOf(FLAGS_OF_RUN);
+  return flags.findGivenFlags(FLAGS_OF_RUN);
 }
 
 /** Returns the options of `muster --resume ID -p TEXT`; `--json` is short for `--output-format json`. */
@@ -168,7 +168,7 @@ async function refuseFlags(
   const state = tasks.state(id);
   const owner = await tasks.processFor(id);
   if (owner === null) return;
-  const { model, maxTurns } = termsOf(run);
+  const { model, maxTurns } = readModelAndTurns(run);
   const flags = [
     ...given,
     ...(state.end === null && model !== null ? ['--model'] : []),
@@ -186,14 +186,14 @@ async function sendToProcess(
   { id, run }: MessageOptions,
   text: string | null,
 ): Promise<boolean> {
-  const { model, maxTurns } = termsOf(run);
+  const { model, maxTurns } = readModelAndTurns(run);
   const report = await tasks.tell(id, { text, ...dropMissing({ model, maxTurns }) });
   if (report === null) return false;
   printProcessReport(report, { json: run.outputFormat !== 'text' });
   return true;
 }
 
-function termsOf({ flags, maxTurns }: RunOptions) {
+function readModelAndTurns({ flags, maxTurns }: RunOptions) {
   const model = flags.findLast(({ key }) => key === 'models.default')?.text ?? null;
   return { model, maxTurns };
 }

@@ -37,13 +37,13 @@ export const tasksRewindCommand = defineTasksCommand({
   examples: ['muster tasks rewind 4f2k9x --to 17', 'muster tasks rewind 4f2k9x --undo --yes'],
   parse: ({ operands: [id = ''], flags }) => ({
     id,
-    wish: targetOf(id, flags),
+    wish: parseTarget(id, flags),
     yes: flags.has('yes'),
   }),
   run: rewind,
 });
 
-function targetOf(id: string, flags: FlagReader): RewindRequest {
+function parseTarget(id: string, flags: FlagReader): RewindRequest {
   const to = flags.count('to', 0);
   if (flags.has('undo')) {
     if (to !== null) throw new UsageError('--undo takes back the last rewind: leave out --to');

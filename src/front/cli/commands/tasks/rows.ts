@@ -10,7 +10,7 @@ export interface Row {
 
 export interface Rows {
   readonly rows: readonly Row[];
-  readonly left: { readonly trees: number; readonly tasks: number };
+  readonly omitted: { readonly trees: number; readonly tasks: number };
 }
 
 /** Limits of a listing: a tree is listed if it begins within them, or if it is at work. */
@@ -32,7 +32,7 @@ export function isTaskAtWork({ status }: { readonly status: TaskStatus }): boole
 }
 
 /** Orders tasks (given newest first) by tree, the newest tree first; in a tree each is below its parent, oldest first. */
-export function listedRows(tasks: readonly TaskSummary[], most: RowLimits | null): Rows {
+export function listedRows(tasks: readonly TaskSummary[], limits: RowLimits | null): Rows {
   const known = new Set(tasks.map(({ id }) => id));
   const children = Map.groupBy(tasks.toReversed(), ({ parent }) => parent);
   const rows: Row[] = [];
@@ -43,8 +43,8 @@ export function listedRows(tasks: readonly TaskSummary[], most: RowLimits | null
   // Damaged logs may name each other as parents: such tasks have no top, and are listed, too.
   for (const top of [...tasks.filter(isTop), ...tasks.filter((task) => !isTop(task))]) {
     if (seen.has(top.id)) continue;
-    const tree = rowsOf(top, children, seen);
-    const isOver = most !== null && (trees >= most.trees || rows.length >= most.rows);
+    const tree = listTree(top, children, seen);
+    const isOver = limits !== null && (trees >= limits.trees || rows.length >= limits.rows);
     if (isOver && !tree.some(({ task }) => isTaskAtWork(task))) {
       left.trees += 1;
       left.tasks += tree.length;
@@ -53,10 +53,10 @@ export function listedRows(tasks: readonly TaskSummary[], most: RowLimits | null
     trees += 1;
     rows.push(...tree);
   }
-  return { rows, left };
+  return { rows, omitted: left };
 }
 
-function rowsOf(
+function listTree(
   top: TaskSummary,
   children: ReadonlyMap<string | null, readonly TaskSummary[]>,
   seen: Set<string>,

@@ -22,6 +22,7 @@ import type { TurnRow } from '../../../../report/turn-rows.ts';
 
 /** The limit of the printed items of one kind, and of the printed turns. */
 const SHOWN_ITEMS = 20;
+/** The width of the column of names; every name is shorter, so that a blank follows it. */
 const NAME_WIDTH = 9;
 
 interface ShownTask {
@@ -104,7 +105,7 @@ function summaryFacts(
     ['tools', tools || 'none'],
     ['tokens', tokensText(reported)],
     ['cost', costText(reported)],
-    ['and about', estimated.answers === 0 ? null : useText(estimated)],
+    ['estimate', estimated.answers === 0 ? null : useText(estimated)],
     ['tree', treeText(tree)],
     [
       'time',

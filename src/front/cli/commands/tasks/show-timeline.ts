@@ -79,10 +79,10 @@ function bar(
       if (share > 0) cell?.set(span.kind, (cell.get(span.kind) ?? 0) + share);
     }
   }
-  return cells.map(mostOf).join('');
+  return cells.map(findLongestKind).join('');
 }
 
-function mostOf(cell: ReadonlyMap<SpanKind, number>): string {
+function findLongestKind(cell: ReadonlyMap<SpanKind, number>): string {
   let most: SpanKind | null = null;
   for (const [kind, ms] of cell) if (ms > (most === null ? 0 : (cell.get(most) ?? 0))) most = kind;
   return most === null ? ' ' : SIGNS[most];

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Tasks } from '../../../../api/index.ts';
 import { UsageError } from '../../../../base/errors.ts';
-import { checkNewFile, PRIVATE } from '../../new-file.ts';
+import { checkNewFile, PRIVATE_MODE } from '../../new-file.ts';
 import { TASK_VALUES } from '../../completion-values.ts';
 import { printJsonDocument, printPieces, writeTaskFile } from './print.ts';
 import { defineTasksCommand } from './with-tasks.ts';
@@ -46,7 +46,7 @@ interface PageOptions {
 
 /** Writes the page of `--html` as a whole or not at all; only its user can read it. */
 async function writePage(tasks: Tasks, { id, file, force, json }: PageOptions): Promise<void> {
-  const page = { path: resolve(file), force, mode: PRIVATE };
+  const page = { path: resolve(file), force, mode: PRIVATE_MODE };
   if (file === '-') refuseTerminal(id, { json });
   else checkNewFile(page);
   const { treePage } = await import('../../../html/page.ts');

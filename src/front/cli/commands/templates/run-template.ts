@@ -10,7 +10,7 @@ import {
 import { errorMessage, UsageError } from '../../../../base/errors.ts';
 import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { printJson, printText } from '../../../../sys/print.ts';
-import { checkNewFile, SHARED, writeNewFile, type OutputFile } from '../../new-file.ts';
+import { checkNewFile, SHARED_MODE, writeNewFile, type OutputFile } from '../../new-file.ts';
 import { printNotice } from '../../output.ts';
 import { musterOptions, reportOffline } from '../../run-prompt.ts';
 import { readAll } from '../../stdin.ts';
@@ -54,7 +54,7 @@ export async function runTemplate(
 /** Checks the file for the results before anything is paid for. */
 function outFile({ out, force }: TemplateRunOptions): OutputFile | null {
   if (out === null) return null;
-  const file = { path: resolve(out), force, mode: SHARED };
+  const file = { path: resolve(out), force, mode: SHARED_MODE };
   try {
     checkNewFile(file);
   } catch (thrown) {

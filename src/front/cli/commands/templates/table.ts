@@ -49,9 +49,9 @@ function tableText(rows: readonly ItemRow[]): string {
   return `${table}${warned.join('')}`;
 }
 
-function shown(text: string, most: number): string {
-  const line = collapseWhitespace(sanitizeLine(truncate(text, most * 4)));
-  return line.length <= most ? line : `${truncate(line, most - 1)}…`;
+function shown(text: string, maxLength: number): string {
+  const line = collapseWhitespace(sanitizeLine(truncate(text, maxLength * 4)));
+  return line.length <= maxLength ? line : `${truncate(line, maxLength - 1)}…`;
 }
 
 /** Writes an item: its text, or an object as JSON. */

@@ -45,14 +45,14 @@ function fileRow(project: string, file: ListedFile): readonly string[] {
 function remark({ state, trustedOn, reason }: ListedFile): string {
   if (reason !== null) return escapeLine(reason);
   if (trustedOn === null) return '';
-  const on = dayOf(trustedOn);
+  const on = formatDay(trustedOn);
   if (state === 'changed') return `changed since you trusted it on ${on}`;
   return `trusted on ${on}`;
 }
 
 function answerRow({ rule, project, answeredOn }: SavedAnswer): readonly string[] {
   const scope = project === null ? 'in every project' : 'in this project';
-  return ['always', scope, escapeLine(rule), `answered on ${dayOf(answeredOn)}`];
+  return ['always', scope, escapeLine(rule), `answered on ${formatDay(answeredOn)}`];
 }
 
 function modeRow({ path, answeredOn }: SavedMode, name: string): readonly string[] {
@@ -61,12 +61,12 @@ function modeRow({ path, answeredOn }: SavedMode, name: string): readonly string
     'in every project',
     escapeLine(name),
     escapeLine(path),
-    `answered on ${dayOf(answeredOn)}`,
+    `answered on ${formatDay(answeredOn)}`,
   ];
 }
 
 /** Returns the day of a time, as in `2026-11-22`. */
-function dayOf(time: string): string {
+function formatDay(time: string): string {
   return time.slice(0, 10);
 }
 
