@@ -5,7 +5,7 @@ import { TOOL_NAMES } from '../../protocol/tool-names.ts';
 /** The values that completion offers for a flag or an argument: all of these together. */
 export interface CompletionValues {
   readonly words?: readonly string[];
-  /** Values that are read from files of this machine. */
+  /** The kind of values that are read from the files of this machine, besides `words`. */
   readonly readFrom?: StoredValueKind;
   /** Paths, which the shell completes. */
   readonly paths?: Paths;

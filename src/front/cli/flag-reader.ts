@@ -7,7 +7,7 @@ import { findFlag, type Scan } from './scan.ts';
 
 const COUNT = /^\d{1,9}$/;
 
-/** Reads and checks the flags of one command line. Every method throws a UsageError for a wrong value. */
+/** Reads and checks the flags of one command line. The methods that return values throw a UsageError for a wrong value. */
 export class FlagReader {
   readonly #given: Scan['flags'];
 
@@ -24,7 +24,7 @@ export class FlagReader {
     return this.#given.size > 0;
   }
 
-  /** Returns the flags among these that were given, as the user writes them. */
+  /** Returns those of the named flags that the command line has, with their dashes. */
   findGivenFlags(names: readonly FlagName[]): readonly string[] {
     return names.filter((name) => this.has(name)).map((name) => `--${name}`);
   }
@@ -60,17 +60,17 @@ export class FlagReader {
     return this.texts(name).map((text) => parseChoice(name, text, choices));
   }
 
-  /** Returns a whole number of at least `least`; null if the flag was not given. */
-  count(name: FlagName, least = 1): number | null {
+  /** Returns a whole number of at least `minimum`; null if the flag was not given. */
+  count(name: FlagName, minimum = 1): number | null {
     const text = this.text(name);
     if (text === null) return null;
-    if (COUNT.test(text) && Number(text) >= least) return Number(text);
+    if (COUNT.test(text) && Number(text) >= minimum) return Number(text);
     throw new UsageError(
-      `--${name} must be a whole number of at least ${least}, not ${quoteValue(text)}`,
+      `--${name} must be a whole number of at least ${minimum}, not ${quoteValue(text)}`,
     );
   }
 
-  /** Returns the values of these flags for the configuration, in the order of the names. */
+  /** Returns the configuration values that the named flags set, in the order of the names. */
   configValues(names: readonly FlagName[]): readonly FlagValue[] {
     return names.flatMap((name) => {
       const { configKey: key, refusesZero, joinedBy } = flagSpec(name);

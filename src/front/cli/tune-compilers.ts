@@ -1,4 +1,4 @@
-/** After this time the start is over, and a process that is still alive waits for a model. */
+/** The maximum duration of a start. A process that is still alive after this time is waiting for a model. */
 const START_MS = 250;
 const V8_FLAGS = [
   // Calls of a function before the middle compiler compiles it; the default of V8 is 400.
@@ -8,7 +8,7 @@ const V8_FLAGS = [
   // Calls before the last compiler compiles it; the default of V8 is 3,000.
   '--invocation-count-for-turbofan=60000',
 ];
-/** The version on which this was measured. Another one may not know the flags, and would print an error. */
+/** The versions of V8 for which the flags were measured. Another version may not know the flags and would print an error. */
 const MEASURED_VERSIONS = /^13\.6\./;
 
 /**

@@ -46,7 +46,7 @@ async function loadSchema(name: SchemaName): Promise<unknown> {
   return configSchema();
 }
 
-/** Reads a schema that the build has made from the types and put beside the program. */
+/** Reads a schema that the build has generated from the types and placed beside the program. */
 function readSchema(name: Exclude<SchemaName, 'config'>): string {
   const url = new URL(`./schemas/${name}.json`, import.meta.url);
   try {

@@ -10,7 +10,7 @@ const SEVERITY_WIDTH = 'warning'.length;
 
 type Finding = AgentsCheckReport['findings'][number];
 
-/** `muster agents check`: exit code 1 for an error; with `--strict` for a warning, too. */
+/** `muster agents check`: the exit code is 1 if there is an error, or with `--strict` a warning. */
 export const agentsCheckCommand = defineReportCommand({
   words: 'agents check',
   summary: 'what is wrong, or worth knowing, with agents and their files',
@@ -42,7 +42,7 @@ export const agentsCheckCommand = defineReportCommand({
   },
 });
 
-/** Lists findings by file, and in a file by agent if it has several; what is true of many files comes once, at the end. */
+/** Lists findings by file, and names the agent in a file of several agents. A finding about many files is listed once, at the end. */
 function asText(report: AgentsCheckReport, { cwd, home }: CommandContext): string {
   const [untrusted, others] = [true, false].map((is) =>
     report.findings.filter(({ code }) => (code === 'untrusted') === is),
@@ -81,14 +81,14 @@ function findingLines(finding: Finding, several: boolean): string {
 }
 
 function summary({ agents, findings }: AgentsCheckReport): string {
-  const looked = plural(agents, 'agent');
-  if (findings.length === 0) return `${looked} looked at, nothing found`;
-  const of = (severity: Finding['severity']): number =>
+  const checked = `${plural(agents, 'agent')} checked`;
+  if (findings.length === 0) return `${checked}, nothing found`;
+  const count = (severity: Finding['severity']): number =>
     findings.filter((each) => each.severity === severity).length;
   const counts = [
-    plural(of('error'), 'error'),
-    plural(of('warning'), 'warning'),
-    plural(of('note'), 'note'),
+    plural(count('error'), 'error'),
+    plural(count('warning'), 'warning'),
+    plural(count('note'), 'note'),
   ];
-  return `${looked} looked at: ${counts.join(', ')}`;
+  return `${checked}: ${counts.join(', ')}`;
 }

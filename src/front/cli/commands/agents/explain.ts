@@ -21,8 +21,8 @@ const PARENT_FLAGS = [
 ] as const;
 
 /**
- * `muster agents explain`: shows the task that a Task call for the agent would create, and why. Exit code 1
- * if the call would be refused.
+ * `muster agents explain`: shows the task that a Task call for the agent would create, and why. The exit code is 1 if
+ * the call would be refused.
  */
 export const agentsExplainCommand = defineReportCommand({
   words: 'agents explain',

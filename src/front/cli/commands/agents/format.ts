@@ -13,7 +13,7 @@ export function formatShortPath(path: string, cwd: string, home = homedir()): st
   return sanitizeLine(path);
 }
 
-/** Describes where an agent comes from, in two or three words. */
+/** Describes the origin of an agent in two or three words. */
 export function formatOrigin({ scope, vendor }: { scope: AgentScope; vendor: string }): string {
   const origin = SCOPES[scope];
   return scope === 'builtin' || vendor === 'muster' ? origin : `${origin}, ${vendor}`;
@@ -32,7 +32,7 @@ interface Modes {
   readonly effectiveMode: PermissionMode;
 }
 
-/** Shows the mode that an agent gets, and the one it asks for if that differs. */
+/** Names the mode that an agent gets, and the mode that its definition requests if the two differ. */
 export function formatMode({ permissionMode, effectiveMode }: Modes): string {
   return permissionMode === null || permissionMode === effectiveMode
     ? effectiveMode
@@ -47,17 +47,17 @@ export function formatTools(agent: Pick<AgentDefinition, 'tools' | 'limitedTools
   return names.length === 0 ? 'none' : list;
 }
 
-/** Cuts a text to one line of at most so many code points. */
+/** Puts a text on one line and cuts it to at most `maxLength` code points. */
 export function cutLine(text: string, maxLength: number): string {
   const line = sanitizeLine(collapseWhitespace(text));
   const cut = truncate(line, maxLength);
   return cut.length < line.length ? `${truncate(line, maxLength - 1).trimEnd()}…` : line;
 }
 
-/** The number of paths that are named in a group. */
+/** The maximum number of paths that are named in a group; the others are only counted. */
 const SHOWN_PATHS = 3;
 
-/** Writes `5 files (a.md, b.md, c.md and 2 more)`. */
+/** Formats a number of paths: `5 files (a.md, b.md, c.md and 2 more)`. */
 export function formatPathGroup(paths: readonly string[]): string {
   const left = paths.length - SHOWN_PATHS;
   const more = left > 0 ? ` and ${left} more` : '';

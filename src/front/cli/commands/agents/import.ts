@@ -15,7 +15,7 @@ import {
   TRUST_DATA_DIR,
 } from './location.ts';
 
-/** `muster agents import`: reports what was written, and what was left out. */
+/** `muster agents import`: reports the files that were written, and the fields that were left out. */
 export const agentsImportCommand = defineReportCommand({
   words: 'agents import',
   summary: "write agents of another product's files in Muster's own format",

@@ -16,9 +16,9 @@ import { agentsLocation, agentsOptions, directoryOption, TRUST_DATA_DIR } from '
 type Listings = Awaited<ReturnType<typeof listAgentsIn>>;
 type Listing = Listings['agents'][number];
 
-/** Code points of a description on its line, which has four blanks before it. */
+/** The maximum length of a description in code points. It has a line of its own, after four blanks. */
 const SHOWN_DESCRIPTION = 76;
-/** Longer names push the rest of their own line to the right, and not all lines. */
+/** The maximum width of the column of names. A longer name shifts only the rest of its own line to the right. */
 const MAX_NAME_WIDTH = 24;
 
 /** `muster agents list` */
@@ -54,14 +54,15 @@ export const agentsListCommand = defineReportCommand({
   },
 });
 
+/** The way in which paths are shown. */
 interface PathDisplay {
   readonly cwd: string;
   readonly home: string;
-  /** Whether each agent is shown with its path: in a collection, scopes mean nothing. */
+  /** Whether each agent is shown with its path instead of its scope. It is set for `--dir`, where scopes mean nothing. */
   readonly byPath: boolean;
 }
 
-/** Two lines for each agent that can be used, as wide as the narrowest terminal in use. */
+/** Writes two lines for each agent that can be used. They fit into 80 columns. */
 function shortList({ agents }: Listings, from: PathDisplay): string {
   const used = agents.filter(({ shadowedBy }) => shadowedBy === null);
   const names = used.map(formatName);
@@ -76,7 +77,7 @@ function shortList({ agents }: Listings, from: PathDisplay): string {
     .join('');
 }
 
-/** Lists where an agent comes from, its mode, and whatever differs from the defaults. */
+/** Lists the origin of an agent, its mode, and everything that differs from the defaults. */
 function traits(agent: Listing, from: PathDisplay): readonly string[] {
   const { model, shadows, warnings } = agent;
   return [
@@ -88,7 +89,7 @@ function traits(agent: Listing, from: PathDisplay): readonly string[] {
   ];
 }
 
-/** The name, and the id where that differs. */
+/** Returns the name of an agent, and its id if the two differ. */
 function formatName({ id, name }: Listing): string {
   return sanitizeLine(id === name ? name : `${name} (${id})`);
 }
@@ -106,7 +107,7 @@ function shadowed(paths: readonly string[], { cwd, home }: PathDisplay): string 
   return paths.length === 1 ? shown : `${shown} and ${plural(paths.length - 1, 'other')}`;
 }
 
-/** Everything that the listing knows, also of agents that are not used. */
+/** Writes everything that the listing knows, also about agents that are not used. */
 function longList({ agents }: Listings, { cwd, home }: PathDisplay): string {
   return agents
     .map((agent) => {
@@ -154,7 +155,9 @@ function summaryLine({ agents }: Listings, { verbose }: { readonly verbose: bool
     plural(agents.length - unused, 'agent'),
     ...(unused === 0
       ? []
-      : [`${unused} not used, for another of the name${verbose ? '' : ' (--verbose)'}`]),
+      : [
+          `${unused} not used, because another agent has the same name${verbose ? '' : ' (--verbose)'}`,
+        ]),
     ...(warned === 0 ? [] : [`${warned} with warnings (muster agents check)`]),
   ];
   return `${parts.join('; ')}\n`;

@@ -72,7 +72,7 @@ function listFacts(agent: AgentDetails, { cwd, home }: CommandContext): readonly
   ];
 }
 
-/** Joins texts to one value; null if there are none. */
+/** Joins texts with commas; returns null if there are no texts. */
 function joinTexts(texts: readonly string[] = []): string | null {
   return texts.length === 0 ? null : texts.join(', ');
 }

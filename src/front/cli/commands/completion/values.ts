@@ -15,7 +15,7 @@ export interface Candidate {
   readonly about: string;
 }
 
-/** The places where the completed command line would look; absolute paths. */
+/** The directories that the completed command line would use, as absolute paths. */
 export interface CompletionLocation {
   readonly cwd: string;
   readonly dataDir?: string;
@@ -23,7 +23,7 @@ export interface CompletionLocation {
   readonly trustProject: boolean;
 }
 
-/** Returns the values of a source in the order of the other lists. Reads files; calls no server. */
+/** Reads the values of a kind, in the order of the command that lists them. Reads files and calls no server. */
 export async function readCompletionValues(
   source: StoredValueKind,
   place: CompletionLocation,

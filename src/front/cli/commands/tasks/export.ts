@@ -6,7 +6,7 @@ import { PRIVATE_MODE } from '../../new-file.ts';
 import { printJsonDocument, printLines, printPieces, writeTaskFile } from './print.ts';
 import { defineTasksCommand } from './with-tasks.ts';
 
-/** `muster tasks export`. The file is written as a whole or not at all, and only its user can read it. */
+/** `muster tasks export`. The file is written completely or not at all, and only its user can read it. */
 export const tasksExportCommand = defineTasksCommand({
   words: 'tasks export',
   summary: 'a task and all below it as one file, or on stdout',

@@ -10,10 +10,10 @@ import { printJsonRows, printLines, printProse } from './print.ts';
 import { listedRows, taskLabel } from './rows.ts';
 import { defineTasksCommand } from './with-tasks.ts';
 
-/** As many as fit into a few screens; `--all` shows the rest. */
+/** The maximum numbers of listed trees and tasks, which fill a few screens. `--all` lists the others, too. */
 const MAX_LISTED = { trees: 50, rows: 200 };
 
-/** `muster tasks list`. JSON: all that match, without the detailed usage, which `muster usage` shows. */
+/** `muster tasks list`. JSON lists all matching tasks, without their detailed usage, which `muster usage` shows. */
 export const tasksListCommand = defineTasksCommand({
   words: 'tasks list',
   summary: 'the tasks of this data directory, newest first',
@@ -40,16 +40,16 @@ export const tasksListCommand = defineTasksCommand({
 async function printTasks(
   tasks: Tasks,
   listed: readonly TaskSummary[],
-  most: typeof MAX_LISTED | null,
+  limits: typeof MAX_LISTED | null,
 ): Promise<void> {
-  const { rows, omitted: left } = listedRows(listed, most);
+  const { rows, omitted } = listedRows(listed, limits);
   const lines = rows.map(
     async ({ task, level }) => listLine(task, level) + (await activityNote(tasks, task)),
   );
   printProse(...(await Promise.all(lines)));
-  if (left.tasks > 0) {
-    const trees = plural(left.trees, 'older conversation');
-    printLines(`… and ${trees} of ${plural(left.tasks, 'task')}: --all lists them`);
+  if (omitted.tasks > 0) {
+    const trees = plural(omitted.trees, 'older conversation');
+    printLines(`… and ${trees} of ${plural(omitted.tasks, 'task')}: --all lists them`);
   }
 }
 
@@ -69,7 +69,7 @@ function listLine(task: TaskSummary, level: number): string {
   return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskLabel(task)}${reused}${heldNote(task)}${asks}`;
 }
 
-/** Describes what a task does in whichever process works on it; empty for any other task. */
+/** Describes what a running task does now, in any process; empty for all other tasks. */
 async function activityNote(tasks: Tasks, { id, status, heldBy }: TaskSummary): Promise<string> {
   if (status !== 'running' || heldBy !== undefined) return '';
   try {
@@ -77,7 +77,7 @@ async function activityNote(tasks: Tasks, { id, status, heldBy }: TaskSummary): 
     const text = activityText(state, steadyNow(state.lifetime, systemClock));
     return text === null ? '' : `  [${text}]`;
   } catch (thrown) {
-    // The log is damaged, or was deleted this moment: `tasks show` reports it.
+    // The log is damaged or has just been deleted; `muster tasks show` reports the reason.
     if (thrown instanceof MusterError) return '';
     throw thrown;
   }

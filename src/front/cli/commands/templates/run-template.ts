@@ -51,7 +51,7 @@ export async function runTemplate(
   }
 }
 
-/** Checks the file for the results before anything is paid for. */
+/** Returns the file for the results. Throws UsageError if it cannot be written, before any request is paid for. */
 function outFile({ out, force }: TemplateRunOptions): OutputFile | null {
   if (out === null) return null;
   const file = { path: resolve(out), force, mode: SHARED_MODE };
@@ -82,7 +82,7 @@ async function startRun(
   return muster.startTemplate(request, onEvent);
 }
 
-/** The same command starts a new run: a user who meant the old one should learn how to continue it. */
+/** Says how to continue an unfinished run of the same template, because the user may have meant to continue that run. */
 function noticeUnfinished(muster: Muster, template: string): void {
   const newest = muster.newestTemplateRun();
   if (newest === null) return;

@@ -65,7 +65,7 @@ function modeRow({ path, answeredOn }: SavedMode, name: string): readonly string
   ];
 }
 
-/** Returns the day of a time, as in `2026-11-22`. */
+/** Formats the day of a time: `2026-11-22`. */
 function formatDay(time: string): string {
   return time.slice(0, 10);
 }
@@ -86,9 +86,9 @@ export const trustRevokeCommand = defineCommand({
   parse: ({ operands, flags }) => {
     const all = flags.has('all');
     if (all !== (operands.length === 0)) {
-      throw new UsageError('name what is to be revoked, or give --all: muster trust revoke PATH…');
+      throw new UsageError('name what to revoke, or give --all: muster trust revoke PATH…');
     }
-    // Paths and rules; null: everything of the project.
+    // The names are paths and rules; null for everything of the project.
     const names = all ? null : operands;
     return { ...outputOptions(flags), cwd: flags.text('cwd'), names };
   },
