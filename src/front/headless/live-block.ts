@@ -12,8 +12,9 @@ export interface LiveTerminal {
   readonly rows?: number;
 }
 
-/** Milliseconds between two drawings, and between two updates of the times. */
-const DRAW_MS = 100;
+/** The delay of a drawing after a change, so that several changes make one drawing. */
+const DRAW_DELAY_MS = 100;
+/** The time between two updates of the times in the lines. */
 const TICK_MS = 1_000;
 const USUAL_COLUMNS = 80;
 const USUAL_ROWS = 24;
@@ -31,7 +32,7 @@ export class LiveBlock {
     this.terminal = terminal;
   }
 
-  /** `state`: the state of the task after the event; later events change the same object. */
+  /** Adds an event. `state` is the state of the task after the event; later events change the same object. */
   add(event: TaskEvent, state: TaskState): void {
     if (state.spec.parent === null) return;
     if (event.type === 'task.ended') this.atWork.delete(event.task);
@@ -39,14 +40,14 @@ export class LiveBlock {
     this.drawSoon();
   }
 
-  /** Prints a line above. */
+  /** Prints a line that stays, above the live lines. */
   line(text: string): void {
     this.erase();
     printError(`${text}\n`, 'prose');
     this.drawSoon();
   }
 
-  /** Removes the lines from the terminal. May be called twice. */
+  /** Removes the live lines from the terminal. A second call has no effect. */
   end(): void {
     this.atWork.clear();
     this.erase();
@@ -56,21 +57,21 @@ export class LiveBlock {
     this.ticker = null;
   }
 
-  /** The timers do not keep the process alive. */
+  /** Draws after a short delay, and then regularly. The timers do not keep the process alive. */
   private drawSoon(): void {
     this.ticker ??= setInterval(() => this.draw(), TICK_MS).unref();
     this.drawTimer ??= setTimeout(() => {
       this.drawTimer = null;
       this.draw();
-    }, DRAW_MS).unref();
+    }, DRAW_DELAY_MS).unref();
   }
 
   private draw(): void {
     const { columns = USUAL_COLUMNS, rows = USUAL_ROWS } = this.terminal;
-    const most = Math.max(1, Math.min(MAX_LINES, Math.floor(rows / 3)));
+    const maxLines = Math.max(1, Math.min(MAX_LINES, Math.floor(rows / 3)));
     const lines = liveTree([...this.atWork.values()], {
       columns,
-      maxLines: most,
+      maxLines,
       now: systemClock.monotonic(),
     });
     if (lines.length === 0) this.erase();
@@ -91,17 +92,17 @@ export interface LiveTreeOptions {
   readonly columns: number;
   /** The maximum number of lines; at least 1. */
   readonly maxLines: number;
-  /** The present steady time. */
+  /** The current steady time. */
   readonly now: number;
 }
 
 /**
- * Describes what the tasks below the main one do now, one line each, below their parents. No line is wider than
- * the terminal; tasks that do not fit are counted.
+ * Describes what the tasks below the main task do now. Each task has a line below the line of its parent. No line is
+ * wider than the terminal; tasks that do not fit are counted.
  */
 export function liveTree(
   states: readonly TaskState[],
-  { columns, maxLines: most, now }: LiveTreeOptions,
+  { columns, maxLines, now }: LiveTreeOptions,
 ): readonly string[] {
   const below = Map.groupBy(states, ({ spec }) => spec.parent);
   const known = new Set(states.map(({ spec }) => spec.id));
@@ -111,8 +112,8 @@ export function liveTree(
     for (const child of below.get(state.spec.id) ?? []) visit(child, level + 1);
   };
   for (const state of states) if (!known.has(state.spec.parent ?? '')) visit(state, 0);
-  if (lines.length <= most) return lines;
-  const shown = lines.slice(0, most - 1);
+  if (lines.length <= maxLines) return lines;
+  const shown = lines.slice(0, maxLines - 1);
   return [...shown, cut(`… ${lines.length - shown.length} more at work`, columns - 1)];
 }
 
@@ -129,7 +130,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }
 
-/** Characters from here on may be two columns wide: it is better to cut too early than to wrap. */
+/** The first code point whose character may be two columns wide. All later ones count as wide, because a line may be cut too early but must not wrap. */
 const FIRST_WIDE = 0x1100;
 
 function cut(text: string, columns: number): string {

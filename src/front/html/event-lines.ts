@@ -2,14 +2,15 @@ import { sinceText } from '../../report/figures.ts';
 import { truncate } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 
-/** The number of events that are kept of one task: its first and its newest ones. */
+/** The maximum numbers of kept events of one task: of its first events and of its newest events. */
 const MAX_FIRST = 1_000;
 const MAX_NEWEST = 9_000;
-/** The number of events that are kept of all tasks. */
+/** The maximum number of kept events of all tasks. */
 const MAX_LINES = 200_000;
-/** The longest text of an event's own fields, in code points. */
+/** The maximum length of the text of an event's own fields, in code points. */
 const SHOWN_DETAIL = 240;
 
+/** The kept lines of a task, and the number of all its events. */
 interface TaskLines {
   readonly first: TaskEventLine[];
   newest: TaskEventLine[];
@@ -22,7 +23,7 @@ interface TaskEventLine {
   readonly text: string;
 }
 
-/** Keeps a line for each event, within limits. */
+/** Keeps a line for each event of the tasks on a page, within limits. */
 export class EventLines {
   private readonly tasks = new Map<string, TaskLines>();
   private lineCount = 0;
@@ -45,7 +46,7 @@ export class EventLines {
     task.newest = task.newest.slice(-MAX_NEWEST);
   };
 
-  /** The lines of a task as one text, with a note where events are left out. `from` is the start of the time scale. */
+  /** Joins the lines of a task, with a note in place of the events that are left out. `from` is the start of the time scale. */
   text(id: string, from: number): string {
     const { first, newest, count } = this.tasks.get(id) ?? { first: [], newest: [], count: 0 };
     const last = newest.slice(-MAX_NEWEST);

@@ -3,7 +3,7 @@ import { sinceText } from '../../report/figures.ts';
 import { SPAN_KINDS, SPAN_NAMES, timeByKind, type Span, type SpanKind } from '../../report/span.ts';
 import { html } from './escape.ts';
 
-/** The height of a lane, and the bars of each kind in it, which differ in shape and not only in color. */
+/** The height of a lane, and the bars of each kind of span in it. The kinds differ in shape and not only in color. */
 const LANE_HEIGHT = 14;
 const BARS: Readonly<Record<SpanKind, readonly (readonly [top: number, height: number])[]>> = {
   slot: [[12, 1]],
@@ -23,9 +23,10 @@ const BARS: Readonly<Record<SpanKind, readonly (readonly [top: number, height: n
   away: [[1, 1]],
 };
 
-/** The width of a lane in units. Spans within one unit are drawn as one. */
+/** The width of a lane in units of the drawing. Spans within the same unit are drawn as one bar. */
 const LANE_UNITS = 100_000;
 
+/** The period of time that a lane shows. */
 export interface Scale {
   /** Milliseconds since the epoch. */
   readonly from: number;
@@ -77,7 +78,7 @@ export function legend(spans: readonly Span[]): string {
   return `<ul class="legend">${items.join('')}</ul>`;
 }
 
-/** The number of marks on the axis at the closest zoom. Other zooms show a part of them. */
+/** The number of marks on the axis at the largest zoom. Smaller zooms show only some of the marks. */
 const AXIS_MARKS = 1000;
 
 /** Draws the axis in seconds since the start, with as many marks as the zoom has room for. */

@@ -9,13 +9,13 @@ import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { EventLines } from './event-lines.ts';
 import { html } from './escape.ts';
 
-/** The longest prompt or answer, in code points. */
+/** The maximum length of a prompt or answer, in code points. */
 const MAX_TEXT_LENGTH = 10_000;
-/** The number of lines of each list of a task. */
+/** The maximum number of lines in each list of a task. */
 const MAX_LINES = 1_000;
 const MAX_INDENT = 4;
 
-/** Writes the details of a task. `at` is its index among the rows, which links use. */
+/** Writes the details of a task. `at` is the index of its row, which links use. `from` is the start of the time scale. */
 export function taskDetails(
   { id, level, report, problem }: TreeRow,
   at: number,
@@ -23,7 +23,7 @@ export function taskDetails(
 ): string {
   const indent = `l${Math.min(level, MAX_INDENT)}`;
   if (report === null) {
-    return `<details class="task ${indent}"><summary><span class="id">${html(id)}</span> <span class="status">its log is not here</span></summary><div><p id="t${at}" tabindex="-1">${html(problem ?? '')}</p></div></details>\n`;
+    return `<details class="task ${indent}"><summary><span class="id">${html(id)}</span> <span class="status">its log is missing</span></summary><div><p id="t${at}" tabindex="-1">${html(problem ?? '')}</p></div></details>\n`;
   }
   const parts = [
     part('Prompt', cut(report.prompt), 'prose'),
@@ -61,14 +61,14 @@ function summary(report: TaskReport): string {
   return `${html(detailsTitle(report))} <span class="status">${report.status}</span>${flag} <span class="figures">${html(numbers.join(' · '))} · <span class="id">${html(report.id)}</span></span>`;
 }
 
-/** A heading and its text; empty if there is no text. */
+/** Writes a heading and its text; returns an empty text if there is no text. */
 function part(title: string, text: string, context: TerminalContext = 'exact'): string {
   if (text.trim() === '') return '';
-  const isWords = context === 'prose' ? ' class="words"' : '';
-  return `<h3>${html(title)}</h3><pre${isWords} tabindex="0">${html(text, context)}</pre>`;
+  const attribute = context === 'prose' ? ' class="words"' : '';
+  return `<h3>${html(title)}</h3><pre${attribute} tabindex="0">${html(text, context)}</pre>`;
 }
 
-/** The same, folded until the reader opens it. */
+/** Writes a heading and its text, which is folded until the reader opens it. */
 function folded(title: string, text: string): string {
   if (text === '') return '';
   return `<details><summary>${html(title)}</summary><div><pre tabindex="0">${html(text)}</pre></div></details>`;

@@ -19,7 +19,7 @@ export function linesIn(text: string): number {
   return text.endsWith('\n') ? lines - 1 : lines;
 }
 
-/** Copies a slice, which would keep the full text in memory. */
+/** Copies a slice of a text. A slice itself would keep the full text in memory. */
 export function copied(slice: string): string {
   return Buffer.from(slice, 'utf16le').toString('utf16le');
 }
