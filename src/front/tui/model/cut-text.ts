@@ -1,11 +1,11 @@
-/** Cuts a text to its first `most` UTF-16 units, without half a character. Returns a copy, so that the full text can be freed. */
+/** Cuts a text to its first `maxLength` UTF-16 units and splits no surrogate pair. Returns a copy, so that the full text can be freed. */
 export function textStart(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const end = isHighHalf(text.charCodeAt(maxLength - 1)) ? maxLength - 1 : maxLength;
   return copied(text.slice(0, end));
 }
 
-/** Cuts a text to its last `most` UTF-16 units, as `textStart` does. */
+/** Cuts a text to its last `maxLength` UTF-16 units, as `textStart` does. */
 export function textEnd(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const start = text.length - maxLength;

@@ -266,8 +266,8 @@ export function hasWork(tree: DisplayedTree): boolean {
 }
 
 /**
- * Chooses at most `most` rows and keeps their order. Tasks at work are preferred to ended ones, and of these the last
- * ones. The row of `chosen` is always among them.
+ * Chooses at most `maxRows` rows and keeps their order. Tasks at work are preferred to ended tasks, and tasks that
+ * ended recently to older ones. The row of the task `chosen` is always included.
  */
 export function paneRows(
   rows: readonly TaskTreeRow[],

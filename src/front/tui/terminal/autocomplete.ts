@@ -4,22 +4,22 @@ import type { UiLibrary } from '../model/ui-library.ts';
 import { COMMANDS, agentCompletions, type Completion } from '../update/commands/command-table.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
 
-/** The directory is listed again after this long. */
+/** The time after which the files of the directory are listed again. */
 const LISTING_LIFETIME_MS = 10_000;
-/** The number of files that are offered at a time. */
+/** The maximum number of files that are offered at a time. */
 const MAX_OFFERED = 20;
 
 interface AutocompleteOptions {
   readonly state: () => AppState;
   /** Milliseconds of the monotonic clock. */
   readonly now: () => number;
-  /** Gives up a listing of files that is still going on. */
+  /** Aborts a listing of files that has not ended. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The completions of the editor: slash commands and their arguments at the start of a message, and agents and files
- * after an `@` wherever a word starts.
+ * Creates the completions of the editor: slash commands and their arguments at the start of a message, and agents and
+ * files after an `@` at the start of a word.
  */
 export function createAutocomplete(
   library: UiLibrary,
@@ -30,7 +30,7 @@ export function createAutocomplete(
     if (listing !== null && now() - listing.at < LISTING_LIFETIME_MS) return listing.paths;
     const paths = library.listFiles(stopped).then(
       (found) => found.filter(isPlainText),
-      // The directory is gone or can't be read: what is typed is text all the same.
+      // If the directory is gone or can't be read, no files are offered.
       () => [],
     );
     listing = { at: now(), paths };
@@ -78,8 +78,8 @@ function matching(all: readonly Completion[], prefix: string): AutocompleteSugge
 }
 
 /**
- * The paths that match what is typed, the best first: by the start of the file's name or path, then by a part of
- * them, then letter by letter.
+ * Returns the paths that match the typed text, the best match first: those whose file name or path starts with the
+ * text, then those that contain it, then those that contain its letters in this order.
  */
 export function matchFiles(paths: readonly string[], typed: string): readonly string[] {
   const query = typed.toLowerCase();
@@ -91,7 +91,7 @@ export function matchFiles(paths: readonly string[], typed: string): readonly st
     .map(({ path }) => path);
 }
 
-/** A lower rank is a better match; infinite if the path does not match. */
+/** Returns the rank of a path. A lower rank is a better match; the rank is infinite if the path does not match. */
 function rankPath(path: string, query: string): number {
   if (query === '') return path.split('/').length;
   const lower = path.toLowerCase();
@@ -103,7 +103,7 @@ function rankPath(path: string, query: string): number {
   return 4 + countLettersBetween(lower, query);
 }
 
-/** The number of letters between those of the query; infinite if the text does not hold them in this order. */
+/** Counts the letters between those of the query; infinite if the text does not contain the letters in this order. */
 function countLettersBetween(text: string, query: string): number {
   let at = -1;
   let first = -1;
@@ -115,17 +115,17 @@ function countLettersBetween(text: string, query: string): number {
   return at - first + 1 - query.length;
 }
 
-/** Whether a message can hold a path as it is: it ends no quote and controls no terminal. */
+/** Whether a message can contain a path unchanged: the path ends no quote and controls no terminal. */
 export function isPlainText(path: string): boolean {
   return !path.includes('"') && sanitizeLine(path) === path;
 }
 
-/** The way in which a message names a file: `@src/a.ts`, `@"my notes.md"`. */
+/** Formats the mention of a file in a message: `@src/a.ts`, `@"my notes.md"`. */
 export function formatMention(path: string): string {
   return /^[\w./\\:~+,=#%()[\]-]*[\w/\\]$/.test(path) ? `@${path}` : `@"${path}"`;
 }
 
-/** The name that is being typed before the cursor, from its `@`; null if there is none. */
+/** Finds the mention that is being typed before the cursor; null if there is none. `prefix` begins with the `@`. */
 export function typedMention(
   before: string,
 ): { readonly prefix: string; readonly typed: string } | null {

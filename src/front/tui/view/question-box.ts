@@ -237,7 +237,7 @@ export function requestedTexts({
 /** Draws the full edit, because the user must be able to see all of what they allow. */
 function editLines({ before, after, everywhere }: ProposedEdit, pen: Pen): readonly string[] {
   return [
-    ...(everywhere ? [pen.prose('dim', 'at every place:')] : []),
+    ...(everywhere ? [pen.prose('dim', 'every occurrence:')] : []),
     ...diffLines(textDiff(before, after, UNLIMITED_DIFF), pen),
   ];
 }
