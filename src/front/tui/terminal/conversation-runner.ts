@@ -164,7 +164,7 @@ export class ConversationRunner implements ConversationPort {
     this.options.dispatch({ type: 'conversation-changed', status: { id, isAtWork } });
   }
 
-  /** Starts a run. If the start fails, the last mode is restored, because the events of the log have changed it. */
+  /** Starts a run. If the start fails, the last mode is restored, because events of the failed start may have changed it. */
   private async startOrRestoreMode(message: OutgoingMessage, below?: ResumedTask): Promise<Run> {
     const { lastMode } = this;
     const chosen = below === undefined ? this.options.chosenMode() : null;

@@ -16,10 +16,10 @@ export interface EntryStyle {
 
 const INDENT = '  ';
 
-/** The longest line of text: longer ones are hard to read, and their ends are too far away. */
+/** The maximum width of a line of text. Longer lines are hard to read. */
 const MAX_WIDTH = 120;
 
-/** The number of lines of an unfolded result. */
+/** The maximum number of lines of an unfolded result. */
 const UNFOLDED_OUTPUT = 40;
 
 /** Whether an entry can be folded to one line. */
@@ -56,7 +56,7 @@ export function entryLines(entry: Entry, style: EntryStyle): readonly string[] {
   }
 }
 
-/** Keeps the text after a name and a gap in its own column, if there is room for one. */
+/** Wraps a line of a page. Text after a name and a gap is kept in a column of its own, if the terminal is wide enough. */
 function pageLines(line: string, width: number, pen: Pen): readonly string[] {
   const name = /^ *\S.*? {2,}(?=\S)/.exec(line)?.[0] ?? '';
   const isColumn = name !== '' && name.length <= width / 2;
@@ -67,7 +67,7 @@ function pageLines(line: string, width: number, pen: Pen): readonly string[] {
   return [INDENT + pen.exact('text', name) + first.slice(indent.length), ...rest];
 }
 
-/** Draws an answer. An `open` one is still being written. */
+/** Draws an answer. An `open` answer is still being written. */
 export function answerLines(
   text: string,
   { pen, width }: EntryStyle,
@@ -92,7 +92,7 @@ function messageLines(
   return unread ? [...all, pen.prose('dim', '  … waits for the next turn')] : all;
 }
 
-/** The number of lines of a folded output; these are its last ones. */
+/** The number of lines of a folded output. They are the last lines of the output. */
 const FOLDED_OUTPUT = 8;
 
 function shellLines(
@@ -166,7 +166,7 @@ function outcome({ state, ms, outputLines, edits }: CallEntry): string {
   return [...(size.length === 0 || !isDone ? [...size, came] : size), ...took].join(', ');
 }
 
-/** The reason why a call failed is never folded. */
+/** Draws the reason why a call failed. It is shown even if the entry is folded. */
 function failureLine({ state, output }: CallEntry, { pen, width }: EntryStyle): readonly string[] {
   if (state !== 'failed' && state !== 'stopped' && state !== 'refused') return [];
   const [first = ''] = output.trimStart().split('\n', 1);

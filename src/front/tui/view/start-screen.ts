@@ -11,13 +11,13 @@ const NO_MODEL =
 /** The facts on the start screen. */
 export interface StartInfo {
   readonly library: LibraryInfo;
-  /** Null until it has been tried out. A text is shown as it is. */
+  /** The result of the sandbox test; null until the test has ended. A text is shown unchanged. */
   readonly sandbox: SandboxState | string | null;
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];
 }
 
-/** Draws the start screen: what was found, and what is missing with the way to get it. */
+/** Draws the start screen: the facts about the session, and what is missing, with the way to get it. */
 export function startScreen(
   { library, sandbox, notices }: StartInfo,
   width: number,
@@ -52,7 +52,7 @@ function factLines(name: string, value: string, width: number, pen: Pen): readon
   return lines.map((line, index) => `${index === 0 ? label : ' '.repeat(NAME_WIDTH)}${line}`);
 }
 
-/** The model of a new conversation; `missing` says what to do if there is none. */
+/** Returns the name of the model for a new conversation. `missing` says what to do if there is no model. */
 export function mainModel(library: LibraryInfo) {
   try {
     const { provider, id } = library.mainModel();
