@@ -50,11 +50,11 @@ it.each([
   expect(await linesOf(message, level, 'tasks')).toEqual(AROUND(line));
 });
 
-it('a person who watches nothing gets no line for it', async () => {
+it('a person who does not watch gets no line for the tasks', async () => {
   expect(await linesOf('half way', 'error', 'waits')).toEqual([]);
 });
 
-it('another terminal shows main tasks, too, with their ids', async () => {
+it('another terminal also shows main tasks, with their ids', async () => {
   expect(await linesOf('half way', 'info', 'calls', 'shown')).toEqual([
     '▸ main ID: main',
     '  main ID: Task {"prompt":"part","description":"a\\njob"}',

@@ -27,7 +27,7 @@ export interface MessageEntry {
   readonly attachments?: readonly string[];
 }
 
-export type CallState = 'made' | 'running' | 'done' | 'failed' | 'stopped' | 'refused';
+export type CallState = 'requested' | 'running' | 'done' | 'failed' | 'stopped' | 'refused';
 
 export interface CallEntry {
   readonly kind: 'call';

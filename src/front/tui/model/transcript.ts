@@ -234,16 +234,16 @@ function addAnswer(transcript: Transcript, message: AssistantMessage): void {
 }
 
 type StartedCall = Extract<TaskEvent, { type: 'call.started' }>;
-type MadeCall = Pick<StartedCall, 'callId' | 'tool' | 'input'>;
+type RequestedCall = Pick<StartedCall, 'callId' | 'tool' | 'input'>;
 type EndedCall = Pick<Extract<TaskEvent, { type: 'call.ended' }>, 'callId' | 'tool' | 'text'>;
 
-function newCall({ callId, tool, input }: MadeCall): CallEntry {
+function newCall({ callId, tool, input }: RequestedCall): CallEntry {
   return {
     kind: 'call',
     callId,
     tool,
     subject: callSubject(tool, input),
-    state: 'made',
+    state: 'requested',
     startedAt: null,
     ms: null,
     edits: textChanges(tool, input),
@@ -279,7 +279,7 @@ function endCall(
 export function leaveCalls({ entries }: Transcript): void {
   for (const [at, entry] of entries.entries()) {
     if (entry.kind !== 'call' || entry.state !== 'running') continue;
-    entries[at] = { ...entry, state: 'made', startedAt: null };
+    entries[at] = { ...entry, state: 'requested', startedAt: null };
   }
 }
 

@@ -108,13 +108,13 @@ export class PlainConversation {
   }
 
   private reportCall(call: CallEntry & { readonly key: number }): readonly string[] {
-    const isOver = call.state !== 'made' && call.state !== 'running';
+    const isOver = call.state !== 'requested' && call.state !== 'running';
     const wasReported = this.open.get(call.key) === 'running';
     if (isOver) this.open.delete(call.key);
     else this.open.set(call.key, call.state);
     // Calls of Task are reported by the lines about tasks.
     const isTask = call.tool === 'Task' && call.state !== 'refused';
-    if (call.state === 'made' || isTask) return [];
+    if (call.state === 'requested' || isTask) return [];
     const name = `${call.tool}${call.subject === '' ? '' : `: ${call.subject}`}`;
     if (!isOver) return [this.pen.exact('text', name)];
     const isBrief = call.state === 'done' && (call.ms ?? 0) < LONG_CALL_MS;

@@ -11,7 +11,7 @@ import {
 } from '../model/task-tree.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
-import { between, factsThatFit, fitLine, SEPARATOR, visibleWidth } from './fit.ts';
+import { joinEnds, joinFittingFacts, fitLine, SEPARATOR, visibleWidth } from './fit.ts';
 import type { Pen } from './pen.ts';
 import { questionBox, type QuestionBox } from './question-box.ts';
 import { mainModel, startScreen } from './start-screen.ts';
@@ -106,14 +106,14 @@ function statusLine(state: AppState, { library, bindings, pen }: ViewContext): s
   const hints = hint === null ? keyHints(state, bindings) : [hint];
   const room = width - modeWidth - 4;
   // A message that does not fit is cut; a key that does not fit is left out.
-  const end = isUrgent ? fitLine(hints.join(SEPARATOR), room) : factsThatFit(hints, room);
+  const end = isUrgent ? fitLine(hints.join(SEPARATOR), room) : joinFittingFacts(hints, room);
   const { turns, tokens, costUsd } = totalUse(tree.rows.values());
   const used = turns === 0 ? [] : [`${shortTokens(tokens)} tok ${shortCost(costUsd)}`];
   const model = root?.model ?? mainModel(library).name;
   const reserved = visibleWidth(end) + modeWidth + 6;
-  const rest = factsThatFit([...used, model], width, reserved);
+  const rest = joinFittingFacts([...used, model], width, reserved);
   const start = `${pen.prose(MODE_ROLES[nextMode ?? mode], `[${modeText}]`)} ${pen.prose('dim', rest)}`;
-  return between(start, pen.prose(isUrgent ? 'warn' : 'dim', end), width);
+  return joinEnds(start, pen.prose(isUrgent ? 'warn' : 'dim', end), width);
 }
 
 /** The colors of the modes. Wider modes have stronger colors. */

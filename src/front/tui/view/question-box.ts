@@ -2,7 +2,7 @@ import { sanitizeLine } from '../../../base/terminal-text.ts';
 import type { PermissionQuestion, Question, ProposedEdit } from '../../../protocol/question.ts';
 import type { Action, Bindings } from '../model/key-bindings.ts';
 import { keyHint, keysOf } from '../model/key-names.ts';
-import { visibleWidth, between, fitLine, wrapped } from './fit.ts';
+import { visibleWidth, joinEnds, fitLine, wrapText } from './fit.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
 import { type Pen, plainLines } from './pen.ts';
 import { stripVTControlCharacters } from 'node:util';
@@ -59,7 +59,7 @@ export function questionBox(
   const count = style.waiting > 1 ? `1 of ${style.waiting}` : '';
   const title = questionTitle(question, width - TITLE_AT - (count === '' ? 0 : count.length + 1));
   const lines = [
-    between(`${border('┌─')} ${pen.prose('warn', title)}`, pen.prose('warn', count), width),
+    joinEnds(`${border('┌─')} ${pen.prose('warn', title)}`, pen.prose('warn', count), width),
     ...body.slice(scroll, scroll + shown),
     ...(shown < body.length ? [`${border('│')} ${pen.prose('warn', cutText(cut, style))}`] : []),
     ...keys.map((line) => `${border('└')} ${pen.prose('warn', line)}`),
@@ -197,7 +197,7 @@ function askedLines(
   pen: Pen,
 ): readonly AskedLine[] {
   const over = (line: string) =>
-    wrapped(line, width, '').map((text, index) => ({ text, isRest: index > 0 }));
+    wrapText(line, width, '').map((text, index) => ({ text, isRest: index > 0 }));
   const exact = (line: string) => over(pen.exact('strong', line));
   if (question.kind === 'confirm') return question.lines.flatMap(exact);
   if (question.kind === 'plan') {

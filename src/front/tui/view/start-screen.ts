@@ -2,7 +2,7 @@ import type { SandboxState } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { VERSION } from '../../../base/version.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
-import { fitLine, wrapped } from './fit.ts';
+import { fitLine, wrapText } from './fit.ts';
 import type { Pen } from './pen.ts';
 
 const NO_MODEL =
@@ -35,12 +35,12 @@ export function startScreen(
     ...factLines('agents', agentsText(library), width, pen),
     ...(missing.length === 0 ? [] : ['']),
     ...missing.flatMap((line) =>
-      wrapped(pen.exact('warn', line), width - 2, '').map(
+      wrapText(pen.exact('warn', line), width - 2, '').map(
         (each, index) => `${index === 0 ? pen.paint('warn', '!') : ' '} ${each}`,
       ),
     ),
     '',
-    ...wrapped(hint, width, ''),
+    ...wrapText(hint, width, ''),
   ];
 }
 
@@ -48,7 +48,7 @@ const NAME_WIDTH = 11;
 
 function factLines(name: string, value: string, width: number, pen: Pen): readonly string[] {
   const label = pen.prose('dim', name.padEnd(NAME_WIDTH));
-  const lines = wrapped(pen.exact('text', value), width - NAME_WIDTH, '');
+  const lines = wrapText(pen.exact('text', value), width - NAME_WIDTH, '');
   return lines.map((line, index) => `${index === 0 ? label : ' '.repeat(NAME_WIDTH)}${line}`);
 }
 

@@ -2,7 +2,7 @@ import { activityText } from '../../../api/index.ts';
 import { plural } from '../../../base/text.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
 import { paneRows, type TaskTreeRow } from '../model/task-tree.ts';
-import { visibleWidth, between, fitLine } from './fit.ts';
+import { visibleWidth, joinEnds, fitLine } from './fit.ts';
 import { shortCost, shortTokens, shortTime } from './numbers.ts';
 import type { Pen } from './pen.ts';
 import type { TaskStatus } from '../../../protocol/result.ts';
@@ -76,7 +76,7 @@ function taskLine(
   const room = width - visibleWidth(right) - 1 - visibleWidth(head) - 1;
   const about = level === 0 ? '' : pen.prose('text', row.description);
   const left = `${head} ${joinActivity(about, does, room, pen)}`;
-  return between(left, pen.prose('dim', right), width);
+  return joinEnds(left, pen.prose('dim', right), width);
 }
 
 /** The minimum number of columns for an activity. In fewer columns it can't be understood. */

@@ -209,7 +209,7 @@ describe('agents check', () => {
     ]);
   });
 
-  it('reports ignored fields, and reports once what is true of many files', async () => {
+  it('reports ignored fields, and lists a finding about many files once', async () => {
     const { run, place } = makeWorld(
       Object.fromEntries(
         ['a', 'b', 'c', 'd', 'e'].map((name) => [

@@ -110,7 +110,7 @@ describe('muster trust add', () => {
     expect(printed).toContain('Trusted 1 file.');
   });
 
-  it('is refused to an agent', async () => {
+  it('is refused if an agent runs it', async () => {
     using project = new Project({ [AGENT]: agentText('tester') });
     const environment = { MUSTER_TASK: 'abc' };
     await expect(run(project, ['add', '--yes'], { environment })).rejects.toThrow(/an agent/);

@@ -44,14 +44,14 @@ describe('an attention sequence', () => {
     expect(attentionSequence({ ...desktop, notify: 'off', kind: 'osc9' }, 'x')).toBe('');
   });
 
-  it('passes through tmux as one sequence, and rings if tmux passes nothing on', () => {
+  it('passes through tmux as one sequence, with a bell in case tmux does not pass it on', () => {
     expect(attentionSequence({ ...desktop, kind: 'osc9', isInTmux: true }, 'x')).toBe(
       `\u001bPtmux;\u001b\u001b]9;x\u001b\u001b\\${ST}${BELL}`,
     );
   });
 
   it.each(['a\u0007b', 'a\u001b\\b', 'a\u009cb', 'a\nb', 'a;b', '4;3;100', '\u202ea'])(
-    'steers nothing with hostile text: %j',
+    'controls nothing with hostile text: %j',
     (text) => {
       const call = attentionSequence({ ...desktop, kind: 'osc9' }, text);
       const inner = call.slice('\u001b]9;'.length, -ST.length);

@@ -44,7 +44,7 @@ it.each<readonly [string, Members, string | null, boolean, object]>([
   expect({ effects, armed: state.armed, hint: state.hint }).toEqual(outcome);
 });
 
-it('esc stops a watched conversation only when it is pressed twice', () => {
+it('Esc stops a watched conversation only when it is pressed twice', () => {
   const conversation = { id: 'main', isAtWork: false, isWatched: true, isSending: false };
   const watched = stateOf({ conversation }, { members: WAITING });
   const first = interruptTask(watched, false);
