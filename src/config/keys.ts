@@ -47,7 +47,7 @@ const SANDBOX_KEYS = {
   caches: choiceKey(
     'private',
     ['private', 'shared'],
-    'caches of package managers that shell commands use: "private", of their own, or "shared", yours, through which a command can reach what you run',
+    'caches of package managers for shell commands: "private" (separate ones) or "shared" (yours, through which a command can change what you run)',
     { project: 'never' },
   ),
   env: listKey({
@@ -72,7 +72,7 @@ export const SECTIONS = {
     default_timeout_seconds: decimalKey(
       300,
       SECONDS,
-      'after so long a foreground wait goes on in the background',
+      'how long a call waits for a task in the foreground before it continues in the background',
     ),
     ...limitKeys({
       task_wall_seconds: [1800, SECONDS, 'wall time of one delegated task'],
@@ -137,7 +137,7 @@ export const SECTIONS = {
     no_progress_calls: integerKey(
       8,
       [2, 10_000],
-      'repetitions of the same calls with the same results that end a task',
+      'how often the same calls may give the same results before the task is ended',
     ),
   },
   output: {
@@ -189,8 +189,12 @@ export const SECTIONS = {
       project: 'narrow',
       wrongValueHints: { dontAsk: DONT_ASK_HINT },
     }),
-    allow: listKey({ combine: 'append', expects: RULES, meaning: 'calls that run' }),
-    ask: listKey({ combine: 'append', expects: RULES, meaning: 'calls that are asked for' }),
+    allow: listKey({
+      combine: 'append',
+      expects: RULES,
+      meaning: 'calls that run without a question',
+    }),
+    ask: listKey({ combine: 'append', expects: RULES, meaning: 'calls that need your approval' }),
     deny: listKey({ combine: 'append', expects: RULES, meaning: 'calls that never run' }),
     agent_modes: listKey({
       project: 'never',
@@ -198,7 +202,7 @@ export const SECTIONS = {
       expects: `a list of NAME=MODE, as in "coder=acceptEdits", with one of the modes ${GRANTABLE_MODES.join(', ')}`,
       takes: (item) => parseAgentMode(item) !== null,
       meaning:
-        "modes that agents of yours may have where their definition asks for more than their parent's",
+        'modes that agents may have if their definition asks for more than the mode of their parent',
     }),
     on_ask: choiceKey('deny', ['deny', 'park'], 'what a headless run does with a question'),
   },
@@ -218,7 +222,7 @@ export const SECTIONS = {
     durability: choiceKey(
       'safe',
       ['safe', 'fast'],
-      '"safe" syncs the log to disk where a promise was made; "fast" leaves it to the system',
+      '"safe" syncs the log to disk before Muster reports something as saved; "fast" leaves that to the system',
       { project: 'never' },
     ),
   },

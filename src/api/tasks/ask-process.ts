@@ -18,7 +18,7 @@ interface AskOptions {
   /** The longest wait for the reply. Default: 10 s. */
   readonly timeoutMs?: number;
   /** Returns whether the process can still be asked. Default: whether it owns the task. */
-  readonly isThere?: () => boolean;
+  readonly isStillOwner?: () => boolean;
 }
 
 const ANSWER_MS = 10_000;
@@ -58,7 +58,7 @@ export async function askProcess(
   request: ControlRequest,
   {
     timeoutMs = ANSWER_MS,
-    isThere = () => store.getOwner(request.task)?.token === owner.token,
+    isStillOwner = () => store.getOwner(request.task)?.token === owner.token,
   }: AskOptions = {},
 ): Promise<ControlReply> {
   const path = controlPath({ dataDir, token: owner.token });
@@ -69,7 +69,8 @@ export async function askProcess(
     } catch (thrown) {
       const isNobody = thrown instanceof MusterError && thrown.code === 'NOT_FOUND';
       if (!isNobody) throw thrown;
-      if (!isThere() || performance.now() > giveUpAt) throw notListening(owner, request, thrown);
+      if (!isStillOwner() || performance.now() > giveUpAt)
+        throw notListening(owner, request, thrown);
     }
     await sleep(LOOK_MS);
   }

@@ -14,8 +14,8 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 
 const ANSWER_TIMEOUT_MS = 10_000;
 /**
- * The maximum number of attempts, about 5 s in all. A process that has just taken over a task, or is about to leave it,
- * does not have the question open, so that the answer is sent again.
+ * The maximum number of attempts to pass on an answer. A process that is just starting or ending owns its task but
+ * does not have the question open, so the answer is sent again: for 5 s, with `RETRY_DELAY_MS`.
  */
 const MAX_ATTEMPTS = 100;
 const RETRY_DELAY_MS = 50;
@@ -26,7 +26,7 @@ export interface AskedQuestion {
   readonly json: QuestionJson;
   /** Milliseconds since the epoch. */
   readonly askedAt: number;
-  /** The process that waits for the answer, or null if no process owns the task: then the answer resumes its tree. */
+  /** The process that owns the task; null if no process owns it, so that an answer resumes the tree. */
   readonly pid: number | null;
 }
 
@@ -38,7 +38,7 @@ export function listQuestions({ store }: TaskDirectory, onNotice: (line: string)
       try {
         return questionsOf(store, foldLog(store, id));
       } catch (thrown) {
-        // One log that can't be read must not hide what the others ask.
+        // A log that can't be read must not hide the questions of the other trees.
         onNotice(`task ${id}: ${errorMessage(thrown)}`);
         return [];
       }
@@ -48,7 +48,7 @@ export function listQuestions({ store }: TaskDirectory, onNotice: (line: string)
 
 function questionsOf(store: TaskStore, state: TaskState): readonly AskedQuestion[] {
   const pid = store.getOwner(state.spec.id)?.pid ?? null;
-  // Imported questions are not trusted. They are asked again when their task continues on this machine.
+  // Imported questions are not trusted. A task asks its question again when it is resumed on this machine.
   const importedUpTo = store.importedUpTo(state.spec.id) ?? -1;
   return [...state.questions.values()].flatMap(({ question, answer, askedAt, seq }) =>
     answer === null && seq > importedUpTo
@@ -58,42 +58,48 @@ function questionsOf(store: TaskStore, state: TaskState): readonly AskedQuestion
 }
 
 /**
- * Returns the open question with this id, or with the only id that begins so. Throws MusterError: `NOT_FOUND`, with
- * the open ones; `CONFLICT` for a settled one, with its outcome; `INVALID_PARAM`.
+ * Returns the open question with this id, or with a unique prefix of an id. Throws MusterError: `NOT_FOUND`, with the
+ * ids of the open questions, if no question matches; `CONFLICT`, with the outcome, if the question is settled;
+ * `INVALID_PARAM` if the prefix is empty or matches several questions.
  */
 export function findQuestion(
-  place: TaskDirectory,
+  directory: TaskDirectory,
   prefix: string,
   onNotice: (line: string) => void,
 ): AskedQuestion {
-  if (prefix === '') throw new MusterError('INVALID_PARAM', 'the question id is empty');
-  const all = listQuestions(place, onNotice);
-  const exact = all.find(({ question }) => question.id === prefix);
+  if (prefix === '')
+    throw new MusterError(
+      'INVALID_PARAM',
+      'the question id is empty: give the id of an open question',
+    );
+  const all = listQuestions(directory, onNotice);
+  const exactMatch = all.find(({ question }) => question.id === prefix);
   const matches = all.filter(({ question }) => isMeantBy(question, prefix));
-  const match = exact ?? (matches.length === 1 ? matches[0] : undefined);
+  const match = exactMatch ?? (matches.length === 1 ? matches[0] : undefined);
   if (match !== undefined) return match;
   if (matches.length > 1) {
     throw new MusterError(
       'INVALID_PARAM',
-      `${prefix} matches several questions: ${formatIds(matches)}`,
+      `${prefix} matches several questions: ${listIds(matches)}`,
     );
   }
-  const settled = findSettledOutcome(place.store, prefix);
-  if (settled !== null) throw new MusterError('CONFLICT', `question ${prefix} is ${settled}`);
-  const open = all.length === 0 ? 'no question is open' : `open questions: ${formatIds(all)}`;
+  const outcome = findSettledOutcome(directory.store, prefix);
+  if (outcome !== null) throw new MusterError('CONFLICT', `question ${prefix} is ${outcome}`);
+  const open = all.length === 0 ? 'no question is open' : `the open questions are ${listIds(all)}`;
   throw new MusterError('NOT_FOUND', `there is no open question ${prefix}; ${open}`);
 }
 
 const MAX_LISTED_IDS = 5;
 
-function formatIds(questions: readonly AskedQuestion[]): string {
+/** Returns the ids of the first questions, for a message. */
+function listIds(questions: readonly AskedQuestion[]): string {
   const ids = questions.slice(0, MAX_LISTED_IDS).map(({ question }) => question.id);
   return questions.length > MAX_LISTED_IDS ? `${ids.join(', ')}, …` : ids.join(', ');
 }
 
 const QUESTION_ID = /^([a-z0-9]+)q\d+$/;
 
-/** Returns the outcome of the settled question with this full id, or null if there is none. */
+/** Returns the outcome of a settled question, or null if no settled question has this full id. */
 function findSettledOutcome(store: TaskStore, id: string): string | null {
   const task = QUESTION_ID.exec(id)?.[1];
   if (task === undefined || !isId(task) || !store.exists(task)) return null;
@@ -105,56 +111,59 @@ function findSettledOutcome(store: TaskStore, id: string): string | null {
 }
 
 /**
- * The outcome of an answer. `told`: it was passed to the process that owns the task. `left`: no process owns the task,
- * and the task `top` must be resumed with the answer.
+ * The outcome of an answer. `told`: the answer was passed to the process that owns the task. `left`: no process owns
+ * the task; the caller must resume the task `top` with the answer.
  */
 export type AnswerOutcome =
   | { readonly kind: 'told'; readonly told: SentMessage }
   | { readonly kind: 'left'; readonly question: Question; readonly top: string };
 
 /**
- * Answers a question in the process that owns its task. If no process owns it, returns the task that must be resumed
- * with the answer: the highest ancestor that can be reached through tasks that have not ended. Throws MusterError as `findQuestion` does, and `INVALID_PARAM` for an
- * answer that does not fit.
+ * Answers a question in the process that owns its task. If no process owns the task, returns the task to resume with
+ * the answer: the topmost ancestor that has not ended. Throws MusterError: as `findQuestion` does; `INVALID_PARAM` for
+ * an answer that does not fit the question; and the error of the owning process if it refuses the answer or does not
+ * reply.
  */
 export async function answerTaskQuestion(
-  place: TaskDirectory,
+  directory: TaskDirectory,
   prefix: string,
-  given: AnswerRequest,
+  answerRequest: AnswerRequest,
   onNotice: (line: string) => void,
 ): Promise<AnswerOutcome> {
-  // Later attempts use the full id: by then the beginning could match another question.
-  const { id } = findQuestion(place, prefix, onNotice).question;
-  for (let tries = 1; ; tries += 1) {
-    const { question } = findQuestion(place, id, onNotice);
-    parseAnswer(question, given);
+  // Use the full id from here on: a prefix could match another question at the next attempt.
+  const { id } = findQuestion(directory, prefix, onNotice).question;
+  for (let attempt = 1; ; attempt += 1) {
+    const { question } = findQuestion(directory, id, onNotice);
+    parseAnswer(question, answerRequest);
     const { task } = question;
-    const owner = place.store.getOwner(task);
-    if (owner === null) return { kind: 'left', question, top: findTaskToResume(place.store, task) };
-    const isStillOwner = () => place.store.getOwner(task)?.token === owner.token;
-    const { text: answer, ...rest } = given;
+    const owner = directory.store.getOwner(task);
+    if (owner === null)
+      return { kind: 'left', question, top: findTaskToResume(directory.store, task) };
+    const isStillOwner = () => directory.store.getOwner(task)?.token === owner.token;
+    const { text: answer, ...rest } = answerRequest;
     const request = { op: 'answer', task, question: question.id, answer, ...rest } as const;
-    const reply = await askProcess(place, owner, request, {
+    const reply = await askProcess(directory, owner, request, {
       timeoutMs: ANSWER_TIMEOUT_MS,
-      isThere: isStillOwner,
+      isStillOwner,
     });
-    if (reply.ok || !isTransient(reply.error) || tries === MAX_ATTEMPTS) {
+    if (reply.ok || !isTransient(reply.error) || attempt === MAX_ATTEMPTS) {
       return { kind: 'told', told: { id: task, pid: owner.pid, text: replyText(reply) } };
     }
     await sleep(RETRY_DELAY_MS);
   }
 }
 
-/** Returns whether another attempt may succeed, because the process is about to ask or to leave. */
+/** Returns whether an error may be gone at the next attempt, because the process is just starting or ending. */
 function isTransient({ code, retryable }: ErrorInfo): boolean {
   return retryable || code === 'NOT_FOUND' || code === 'CANCELLED';
 }
 
+/** Returns the topmost ancestor of a task that has not ended, or the task itself. */
 function findTaskToResume(store: TaskStore, id: string): string {
   let top = id;
-  for (const above of ancestorsOf(store, id)) {
-    if (foldLog(store, above).end !== null) break;
-    top = above;
+  for (const ancestor of ancestorsOf(store, id)) {
+    if (foldLog(store, ancestor).end !== null) break;
+    top = ancestor;
   }
   return top;
 }

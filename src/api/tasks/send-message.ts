@@ -49,9 +49,9 @@ export async function sendToTask(
     if (state.end === null && message.text === null) {
       return { id, pid, text: `task ${id} is at work already` };
     }
-    const isThere = () => processFor(place, foldLog(place.store, id))?.token === owner.token;
+    const isStillOwner = () => processFor(place, foldLog(place.store, id))?.token === owner.token;
     const request = requestFor(state, message);
-    const reply = await askProcess(place, owner, request, { isThere });
+    const reply = await askProcess(place, owner, request, { isStillOwner });
     if (reply.ok || !mayPass(reply.error) || tries === TRIES) {
       return { id, pid, text: replyText(reply) };
     }

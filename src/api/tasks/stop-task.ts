@@ -63,10 +63,10 @@ async function ask(
   { id, because }: StopTaskOptions,
   owner: TaskOwner,
 ): Promise<MusterError | null> {
-  const isThere = () => place.store.getOwner(id)?.token === owner.token;
+  const isStillOwner = () => place.store.getOwner(id)?.token === owner.token;
   const request = { op: 'stop', task: id, because } as const;
   try {
-    const reply = await askProcess(place, owner, request, { timeoutMs: STOP_MS, isThere });
+    const reply = await askProcess(place, owner, request, { timeoutMs: STOP_MS, isStillOwner });
     if (reply.ok) return null;
     const { code, message, retryable } = reply.error;
     const problem = new MusterError(code, message, { retryable });
@@ -75,7 +75,7 @@ async function ask(
     throw problem;
   } catch (thrown) {
     // It hung up, as one does that ends.
-    if (thrown instanceof MusterError && !isThere()) return thrown;
+    if (thrown instanceof MusterError && !isStillOwner()) return thrown;
     throw thrown;
   }
 }

@@ -337,7 +337,7 @@ export function resolveMentions(
   return {
     ...(callable.length === 0 ? {} : { mentions: callable.slice(0, MAX_MENTIONS) }),
     warnings: [
-      ...takenAsText(others, `the definition of ${by.agent.name} names whom it may delegate to`),
+      ...takenAsText(others, `the definition of ${by.agent.name} does not list it`),
       ...takenAsText(
         callable.slice(MAX_MENTIONS),
         `one message calls at most ${MAX_MENTIONS} agents by name`,

@@ -271,6 +271,6 @@ export function describeExcess(facts: AttachmentDetails): string | null {
   }
   if (bytes > PDF_BYTES) return `it has more than ${PDF_BYTES} bytes (limit pdf_bytes)`;
   return pages > PDF_PAGES
-    ? `it has more than ${PDF_PAGES} pages (limit pdf_pages). Take out those that matter first`
+    ? `it has more than ${PDF_PAGES} pages (limit pdf_pages). Extract the pages that matter into a smaller file first`
     : null;
 }

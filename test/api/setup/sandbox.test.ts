@@ -28,7 +28,7 @@ test('reports files that a command of a killed run had created and that were mov
   });
   await vi.waitFor(() => expect(notices).toHaveLength(1));
   expect(notices[0]).toMatch(
-    /^\/.*\/work\/\.envrc was moved to \/.*\/data\/sandbox\/removed\/.*\. A command of a run that was killed had made it/,
+    /^\/.*\/work\/\.envrc was moved to \/.*\/data\/sandbox\/removed\/.*\. It was created by a command of a run that was killed/,
   );
   expect([readdirSync(root), readdirSync(records)]).toEqual([[], ['removed']]);
 });

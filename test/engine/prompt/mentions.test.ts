@@ -178,7 +178,7 @@ describe('what names nobody', () => {
     expect(childTypes(test)).toEqual(['Plan']);
     expect(run.state.refusals).toEqual([]);
     expect(run.state.warnings).toEqual([
-      '@Explore is taken as text: the definition of lead names whom it may delegate to',
+      '@Explore is taken as text: the definition of lead does not list it',
     ]);
   });
 

@@ -239,8 +239,8 @@ describe('[models.providers]', () => {
 
   test('rejects invalid settings', () => {
     expect(() => only('mine', {})).toThrow('models.providers.mine needs base_url');
-    expect(() => only('a b', {})).toThrow("a provider's name is letters");
-    expect(() => only('offline', {})).toThrow("a provider's name is letters");
+    expect(() => only('a b', {})).toThrow('the name of a provider begins with a letter or digit');
+    expect(() => only('offline', {})).toThrow('the name "offline" is reserved');
   });
 
   test('a configured provider has priority over the same name in the environment', () => {

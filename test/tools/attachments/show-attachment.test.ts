@@ -47,7 +47,7 @@ test.each<readonly [string, Buffer, string]>([
   [
     'of more pages than any provider takes',
     pdfOf(101),
-    'PDF document, 101 pages, 5709 bytes. Not shown: it has more than 100 pages (limit pdf_pages). Take out those that matter first. For its text use a program, such as pdftotext (Bash).',
+    'PDF document, 101 pages, 5709 bytes. Not shown: it has more than 100 pages (limit pdf_pages). Extract the pages that matter into a smaller file first. For its text use a program, such as pdftotext (Bash).',
   ],
   [
     'cut off',
