@@ -6,7 +6,7 @@ import { TOOL_NAMES } from '../../protocol/tool-names.ts';
 export interface CompletionValues {
   readonly words?: readonly string[];
   /** The kind of values that are read from the files of this machine, besides `words`. */
-  readonly readFrom?: StoredValueKind;
+  readonly found?: StoredValueKind;
   /** Paths, which the shell completes. */
   readonly paths?: Paths;
 }
@@ -25,15 +25,15 @@ export type StoredValueKind =
 
 export type Paths = 'files' | 'directories';
 
-export const AGENT_VALUES: CompletionValues = { readFrom: 'agents' };
-export const TASK_VALUES: CompletionValues = { readFrom: 'tasks' };
-export const TASKS_AT_WORK: CompletionValues = { readFrom: 'tasks at work' };
+export const AGENT_VALUES: CompletionValues = { found: 'agents' };
+export const TASK_VALUES: CompletionValues = { found: 'tasks' };
+export const TASKS_AT_WORK: CompletionValues = { found: 'tasks at work' };
 export const FILES: CompletionValues = { paths: 'files' };
 export const MODES: CompletionValues = { words: PERMISSION_MODES };
 export const TOOLS: CompletionValues = { words: TOOL_NAMES };
 export const MODEL_VALUES: CompletionValues = {
   words: [...TIERS, 'auto', 'offline'],
-  readFrom: 'configured models',
+  found: 'configured models',
 };
 
 /** The shells for which Muster can complete its command line. */

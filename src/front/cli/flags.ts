@@ -116,7 +116,7 @@ const FLAGS = {
       short: 'r',
       value: 'ID',
       help: 'continue this task, or the newest conversation of this directory (last)',
-      completes: { words: ['last'], readFrom: 'tasks' },
+      completes: { words: ['last'], found: 'tasks' },
     },
     'no-log': { help: 'keep nothing of this run after it ends' },
   }),
@@ -159,7 +159,7 @@ const FLAGS = {
       value: 'NAME=MODE',
       configKey: 'permissions.agent_modes',
       help: 'let this agent have the mode that its definition asks for, up to MODE (acceptEdits or autonomous), even below a main agent with a stricter mode (--permission-mode); repeatable',
-      completes: { readFrom: 'agent modes' },
+      completes: { found: 'agent modes' },
     },
     'parent-mode': modeFlag('the permission mode of the agent that delegates', 'permissions.mode'),
     allow: ruleFlag(

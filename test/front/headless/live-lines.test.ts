@@ -50,7 +50,7 @@ it.each([
   expect(await linesOf(message, level, 'tasks')).toEqual(AROUND(line));
 });
 
-it('a person who does not watch gets no line for the tasks', async () => {
+it('a person who does not watch gets no line for a notice', async () => {
   expect(await linesOf('half way', 'error', 'waits')).toEqual([]);
 });
 

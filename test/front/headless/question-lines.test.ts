@@ -31,7 +31,7 @@ it('a replacement of every occurrence says so', () => {
   expect(lines).toEqual([
     '4o6fij6ze86hq1  main asks to run Edit:',
     '  | /w/a.txt',
-    '  | at every place:',
+    '  | every occurrence:',
     '  | - a',
     '  | - b',
     '  | + c',

@@ -17,8 +17,8 @@ export const runCommand = defineCommand<TemplateRunOptions>({
   operands: [
     {
       name: '[TEMPLATE|ID]',
-      completes: { readFrom: 'templates' },
-      completesWith: { continue: { readFrom: 'runs of templates' } },
+      completes: { found: 'templates' },
+      completesWith: { continue: { found: 'runs of templates' } },
     },
   ],
   flags: [

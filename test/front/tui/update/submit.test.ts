@@ -105,7 +105,7 @@ describe('slash commands', () => {
   it('show the nearest name for an unknown name', () => {
     const { state } = submit('/hlep');
     expect(state.tree.main.entries).toMatchObject([
-      { kind: 'page', title: '/hlep is no command', lines: [expect.stringContaining('/help')] },
+      { kind: 'page', title: '/hlep is not a command', lines: [expect.stringContaining('/help')] },
     ]);
   });
 });

@@ -14,7 +14,7 @@ type Finding = AgentsCheckReport['findings'][number];
 export const agentsCheckCommand = defineReportCommand({
   words: 'agents check',
   summary: 'what is wrong, or worth knowing, with agents and their files',
-  operands: [{ name: '[NAME|FILE…]', completes: { readFrom: 'agents', paths: 'files' } }],
+  operands: [{ name: '[NAME|FILE…]', completes: { found: 'agents', paths: 'files' } }],
   flags: ['strict', 'json', 'dir', ...PROJECT_FLAGS, 'data-dir'],
   flagDetails: { 'data-dir': TRUST_DATA_DIR },
   examples: [

@@ -53,7 +53,7 @@ export const agentsNewCommand = defineReportCommand({
       value: 'NAME',
       group: 'Agents and models',
       help: 'the agent, or example (deepresearch, code), that it is copied from; other flags override the copy',
-      completes: { words: EXAMPLE_AGENTS, readFrom: 'agents' },
+      completes: { words: EXAMPLE_AGENTS, found: 'agents' },
     },
     to: AGENT_DIRECTORIES,
     force: REPLACE_FILES,

@@ -60,11 +60,11 @@ async function allCandidates(
     case 'flag':
       return wanted.flags.map((name) => flagCandidate(name, wanted.command));
     case 'value': {
-      const { words = [], readFrom } = wanted.source;
+      const { words = [], found } = wanted.source;
       const listed = words.map((text) => ({ text, about: '' }));
-      if (readFrom === undefined) return listed;
+      if (found === undefined) return listed;
       const { readCompletionValues } = await import('./values.ts');
-      return [...listed, ...(await readCompletionValues(readFrom, readLocation(scan)))];
+      return [...listed, ...(await readCompletionValues(found, readLocation(scan)))];
     }
     default:
       return wanted satisfies never;

@@ -38,7 +38,7 @@ export const tasksAnswerCommand = defineCommand<AnswerOptions>({
   words: 'tasks answer',
   summary: 'answer a question of a task; without ID list the open questions',
   operands: [
-    { name: '[ID]', completes: { readFrom: 'open questions' } },
+    { name: '[ID]', completes: { found: 'open questions' } },
     { name: '[ANSWER]', completes: { words: ['yes', 'no', 'always', 'mode'] } },
   ],
   flags: ['scope', 'reason', ...MESSAGE_FLAGS],

@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 export const tasksDeleteCommand = defineTasksCommand({
   words: 'tasks delete',
   summary: 'delete ended tasks with all below them, for good',
-  operands: [{ name: 'ID…', completes: { readFrom: 'ended tasks' } }],
+  operands: [{ name: 'ID…', completes: { found: 'ended tasks' } }],
   flags: [],
   examples: ['muster tasks delete 4f2k9x 7hm01c'],
   parse: ({ operands: ids }) => ({ ids }),
