@@ -127,7 +127,9 @@ describe.concurrent('a rate limit', () => {
     expect((await watching.finished).stdout).toMatch(waits);
     const { code, stderr } = await finishedSoon(running.finished);
     expect(code).toBe(6);
-    expect(stderr).toMatch(/^… main: waiting for the rate limit of anthropic until \d\d:\d\d:\d\d\n/);
+    expect(stderr).toMatch(
+      /^… main: waiting for the rate limit of anthropic until \d\d:\d\d:\d\d\n/,
+    );
     expect(world.model.requests.length).toBe(1);
   });
 
