@@ -190,7 +190,7 @@ describe.concurrent('muster agents list', () => {
     writeFileSync(join(agents, 'broken.md'), 'no front matter here\n');
     const text = clean(await runMuster(sandbox, ['agents', 'list']));
     expect(text).toMatch(/^Explore +user .* in the place of the built-in one\n {4}My own\n/m);
-    expect(text).toMatch(/^6 agents; 1 not used, for another of the name/m);
+    expect(text).toMatch(/^6 agents; 1 not used, because another agent has the same name/m);
     expect(text).toMatch(/^skipped 1 file \(.*broken\.md\): .+$/m);
   });
 });

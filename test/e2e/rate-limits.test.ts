@@ -116,7 +116,7 @@ describe.concurrent('a rate limit', () => {
       activity: { kind: 'held', because: 'the rate limit of anthropic' },
     });
     expect(clean(await tasks(world, 'list'))).toMatch(
-      /running .*\[waits for the rate limit of anthropic until \d\d:\d\d:\d\d\]\n$/,
+      /running .*\[waiting for the rate limit of anthropic until \d\d:\d\d:\d\d\]\n$/,
     );
     expect(clean(await tasks(world, 'log', root))).toMatch(
       /turn\.held +\{"turn":1,"because":"the rate limit of anthropic","untilMs":\d+\}/,
@@ -127,7 +127,9 @@ describe.concurrent('a rate limit', () => {
     expect((await watching.finished).stdout).toMatch(waits);
     const { code, stderr } = await finishedSoon(running.finished);
     expect(code).toBe(6);
-    expect(stderr).toMatch(/^… main: waits for the rate limit of anthropic until \d\d:\d\d:\d\d\n/);
+    expect(stderr).toMatch(
+      /^… main: waiting for the rate limit of anthropic until \d\d:\d\d:\d\d\n/,
+    );
     expect(world.model.requests.length).toBe(1);
   });
 

@@ -132,7 +132,7 @@ describe.concurrent('a signal', () => {
     // A long wait is told, and nothing else.
     const lines = run.stderr
       .split('\n')
-      .filter((line) => !/^… main: (?:.*; again in |waits for the rate limit )/.test(line));
+      .filter((line) => !/^… main: (?:.*; again in |waiting for the rate limit )/.test(line));
     expect(lines).toEqual([`muster: ${status}: CANCELLED: ${signal} ended it`, '']);
     await expectStopped(world, status);
   });

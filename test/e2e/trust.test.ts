@@ -308,7 +308,7 @@ describe.concurrent('what is trusted', () => {
     expect(() => answer('n\n')).toThrow();
     expect((await trust(world, 'list')).stdout).not.toContain('trusted');
     const shown = answer('y\n');
-    expect(shown).toContain('Trust these 3 files, with just this content? [y/N]');
+    expect(shown).toContain('Trust these 3 files, with exactly this content? [y/N]');
     expect(shown).toContain('Trusted 3 files.');
     expect((await trust(world, 'list')).stdout.match(/^trusted /gm)).toHaveLength(3);
   });

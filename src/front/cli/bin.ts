@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The first file that runs: it and what it imports must work on any Node up to the check of the version.
+// This file runs first. The file and its imports must load on any version of Node, so that the version can be checked.
 import { readEnvironment } from '../../sys/env.ts';
 
 const WRITABLE_BY_OTHERS = 0o022;
@@ -21,11 +21,11 @@ if (major < 22 || (major === 22 && minor < 19)) {
 }
 
 /**
- * Makes the directory where V8 keeps the compiled bundle between starts. Returns null if it cannot be made,
- * if others can write to it, or if `NODE_DISABLE_COMPILE_CACHE` is set: then nothing is kept. The directory is
- * in the user's own cache and never in the shared temporary directory, where another user could plant code for
- * us to run. It is made here, one level at a time, because Node would make all parents, which never ends in a
- * place like /proc. Nothing is imported for this, because it runs before everything that is cached.
+ * Creates the directory where V8 keeps the compiled bundle between starts. Returns null if the directory cannot be
+ * created, if others can write to it, or if `NODE_DISABLE_COMPILE_CACHE` is set; no code is kept then. The directory is
+ * in the user's own cache and never in the shared temporary directory, where another user could plant code that
+ * Muster would run. The directory is created one level at a time, because Node would create all parents, which never
+ * ends in a directory such as /proc. This function imports nothing, because it runs before all code that is cached.
  */
 function compileCacheDirectory(): string | null {
   const { XDG_CACHE_HOME: cache, NODE_DISABLE_COMPILE_CACHE: off } = readEnvironment();
@@ -33,14 +33,14 @@ function compileCacheDirectory(): string | null {
   const home = process.getBuiltinModule('node:os').homedir();
   const base = cache !== undefined && cache !== '' ? cache : `${home}/.cache`;
   const compiled = `${base}/muster/compiled`;
-  const isMade = [base, `${base}/muster`, compiled].every(makeDirectory);
-  return isMade && [`${base}/muster`, compiled].every(isPrivate) ? compiled : null;
+  const isCreated = [base, `${base}/muster`, compiled].every(createDirectory);
+  return isCreated && [`${base}/muster`, compiled].every(isPrivate) ? compiled : null;
 }
 
 /**
- * Tells Node to keep compiled code in a directory. Node makes directories in it now and files at exit, with
- * the rights that the umask leaves: both must be for the user alone. In between the umask is the user's,
- * because it applies to the files that tools and commands write.
+ * Tells Node to keep compiled code in a directory. Node creates directories in it now and files at exit, with the
+ * permissions that the umask leaves. Nobody but the user may access them, so the umask is private at these two
+ * moments. In between, the user's own umask applies to the files that tools and commands write.
  */
 function keepCompiledCode(directory: string): void {
   const before = process.umask(PRIVATE_UMASK);
@@ -49,7 +49,7 @@ function keepCompiledCode(directory: string): void {
   process.once('exit', () => void process.umask(PRIVATE_UMASK));
 }
 
-/** Whether nobody but the user can write to a directory: others could plant code there. */
+/** Whether nobody but the user can write to a directory. Other users could plant code in it otherwise. */
 function isPrivate(path: string): boolean {
   const stat = process.getBuiltinModule('node:fs').lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return false;
@@ -57,13 +57,13 @@ function isPrivate(path: string): boolean {
   return stat.isDirectory() && isOwn && (stat.mode & WRITABLE_BY_OTHERS) === 0;
 }
 
-/** Makes a directory if it is missing; returns whether it exists now. */
-function makeDirectory(path: string): boolean {
+/** Creates a directory if it is missing, and returns whether it exists now. */
+function createDirectory(path: string): boolean {
   try {
     process.getBuiltinModule('node:fs').mkdirSync(path, { mode: 0o700 });
     return true;
   } catch (thrown) {
-    // For any other reason there is no cache, and the program only starts slower.
+    // After any other error there is no cache, and the program only starts more slowly.
     return thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST';
   }
 }

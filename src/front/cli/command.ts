@@ -8,8 +8,8 @@ import { UsageError } from '../../base/errors.ts';
 import { TASK_VARIABLE } from '../../sys/processes/command-environment.ts';
 
 /**
- * A command of the command line. Its module is light, because all commands are loaded together: `run` imports
- * what it needs when it is called.
+ * A command of the command line. The module of a command imports little, because all commands are loaded together:
+ * `run` imports what the command needs.
  */
 export interface Command<Options = unknown> {
   /** The words that start the command, as in `tasks list`; empty for a prompt or a conversation. */
@@ -17,9 +17,9 @@ export interface Command<Options = unknown> {
   /** One line of the help, without a full stop. */
   readonly summary: string;
   readonly operands: readonly Operand[];
-  /** The flags that it takes, besides `--help`, in the order of its help. */
+  /** The flags of the command except `--help`, in the order in which its help lists them. */
   readonly flags: readonly FlagName[];
-  /** Changes to the table of flags for this command, where a flag means something more special. */
+  /** Changes to the table of flags, for flags that have a more special meaning in this command. */
   readonly flagDetails?: Readonly<Partial<Record<FlagName, Partial<FlagSpec>>>>;
   readonly examples: readonly string[];
   /** Turns the arguments into options. Throws UsageError. Must be pure. */
@@ -30,24 +30,24 @@ export interface Command<Options = unknown> {
 
 /** An argument that is not a flag. */
 export interface Operand {
-  /** `[NAME]` may be left out; `NAME…` may be repeated. */
+  /** The name in the help: `[NAME]` for an operand that may be left out, `NAME…` for one that may be repeated. */
   readonly name: string;
   readonly completes?: CompletionValues;
-  /** The values that completion offers instead if a flag is given. */
+  /** The values that completion offers instead of `completes` when the command line has a certain flag. */
   readonly completesWith?: Readonly<Partial<Record<FlagName, CompletionValues>>>;
 }
 
 export interface CommandArguments {
-  /** As many operands as the command takes. */
+  /** The operands. Their number has been checked, except for that of a prompt. */
   readonly operands: readonly string[];
   readonly flags: FlagReader;
 }
 
 /** The connections of a command to its process and its user. */
 export interface CommandContext {
-  /** Writes to stdout, made safe for a terminal; the text brings its own line ends. */
+  /** Writes to stdout, after making the text safe for a terminal. Adds no line end. */
   readonly out: (text: string) => void;
-  /** Writes to stderr, likewise. */
+  /** Writes to stderr, after making the text safe for a terminal. Adds no line end. */
   readonly err: (text: string) => void;
   readonly environment: Environment;
   /** The home directory; absolute. */
@@ -66,7 +66,7 @@ export interface CommandContext {
 
 export type LoadCommands = () => Promise<readonly Command[]>;
 
-/** The output of a command, in both forms. */
+/** The output of a command, as JSON and as text. */
 export interface Report {
   /** For `--json`. */
   readonly json: unknown;
@@ -104,7 +104,7 @@ export function commandFlags({ flags }: Command): readonly FlagName[] {
   return [...flags, 'help'];
 }
 
-/** Finds the command whose words these begin with; the remaining words are its operands. */
+/** Finds the command with which `words` begin. The remaining words are its operands. */
 export function findCommand(
   commands: readonly Command[],
   words: readonly string[],
@@ -114,7 +114,7 @@ export function findCommand(
   return { command, operands: words.slice(command.words.split(' ').length) };
 }
 
-/** Returns the commands that begin with these words and have more. */
+/** Returns the commands that begin with `words` and have further words. */
 export function commandsUnder(
   commands: readonly Command[],
   words: readonly string[],
@@ -129,7 +129,7 @@ function startsWith(words: readonly string[], beginning: readonly string[]): boo
   return beginning.every((word, index) => words[index] === word);
 }
 
-/** Throws UsageError in a command that an agent runs: only a person may decide what agents may do. */
+/** Throws UsageError if an agent runs this process, because only a person may decide what agents may do. */
 export function refuseAgents(environment: Environment, action: string): void {
   if (environment[TASK_VARIABLE] === undefined) return;
   throw new UsageError(`an agent cannot ${action}; run this in a shell of your own`);

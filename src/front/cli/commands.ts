@@ -34,7 +34,7 @@ import { completionCommand } from './commands/completion.ts';
 import { schemaCommand } from './commands/schema.ts';
 import { helpCommand } from './commands/help.ts';
 
-/** The commands that start with words, in the order of the help. A run with `-p` does not load this module. */
+/** The commands that are called by words such as `tasks list`, in the order of the help. A run with `-p` does not load this module. */
 export const CLI_COMMANDS: readonly Command[] = [
   agentsListCommand,
   agentsShowCommand,

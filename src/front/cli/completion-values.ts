@@ -5,14 +5,14 @@ import { TOOL_NAMES } from '../../protocol/tool-names.ts';
 /** The values that completion offers for a flag or an argument: all of these together. */
 export interface CompletionValues {
   readonly words?: readonly string[];
-  /** Values that are read from files of this machine. */
-  readonly found?: FoundSource;
+  /** The kind of values that are read from the files of this machine, besides `words`. */
+  readonly found?: StoredValueKind;
   /** Paths, which the shell completes. */
   readonly paths?: Paths;
 }
 
 /** A kind of value that only the files of this machine list. */
-export type FoundSource =
+export type StoredValueKind =
   | 'agents'
   | 'agent modes'
   | 'configured models'

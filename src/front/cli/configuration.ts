@@ -18,12 +18,12 @@ export async function loadConfiguration(
 ): Promise<LoadedConfig> {
   const loaded = await loadConfig(configInputs(options, context));
   for (const notice of loaded.notices) report(describeConfigProblem(notice), context);
-  const unused = untrustedNotice(loaded);
-  if (unused !== null) report(unused, context);
+  const untrusted = untrustedNotice(loaded);
+  if (untrusted !== null) report(untrusted, context);
   return loaded;
 }
 
-/** Returns what the configuration is read from. Throws UsageError for a `--cwd` that is no directory. */
+/** Returns the sources from which the configuration is read. Throws UsageError for a `--cwd` that is no directory. */
 export function configInputs(options: ConfigOptions, context: CommandContext): ConfigInputs {
   const state = stateLocation(options, context);
   const trust = createProjectTrust({
@@ -35,12 +35,12 @@ export function configInputs(options: ConfigOptions, context: CommandContext): C
   return { environment, home, cwd, trust, flags: options.flags };
 }
 
-/** Returns where a command works and keeps its state. Throws UsageError for a `--cwd` that is no directory. */
+/** Returns the directories in which a command works and keeps its state. Throws UsageError for a `--cwd` that is no directory. */
 export function stateLocation(
-  { cwd: given, dataDir }: { readonly cwd: string | null } & DataOptions,
+  { cwd: directory, dataDir }: { readonly cwd: string | null } & DataOptions,
   { environment, home, cwd: current }: CommandContext,
 ): StateOptions {
-  const [cwd] = workspaceRoots(resolve(current, given ?? '.'), []);
+  const [cwd] = workspaceRoots(resolve(current, directory ?? '.'), []);
   return {
     environment,
     home,

@@ -5,7 +5,7 @@ import { outputSchemaProblem, parseSessionAgents, type AgentDefinition } from '.
 import { printNotice } from './output.ts';
 import type { AgentsArgument } from './run-options.ts';
 
-/** Limits for files that are read into memory as a whole. */
+/** Limits for files that are read completely into memory. */
 const MAX_SCHEMA_BYTES = 1024 * 1024;
 const MAX_AGENTS_BYTES = 16 * 1024 * 1024;
 
@@ -31,7 +31,7 @@ export async function loadOutputSchema(given: string): Promise<JsonObject> {
   return schema;
 }
 
-/** Reads the agent definitions of `--agents`; what is wrong with single ones is reported on stderr. */
+/** Reads the agent definitions of `--agents`. Problems of single definitions are reported on stderr. */
 export async function readSessionAgents(
   argument: AgentsArgument | null,
 ): Promise<readonly AgentDefinition[]> {

@@ -7,7 +7,7 @@ import { findFlag, type Scan } from './scan.ts';
 
 const COUNT = /^\d{1,9}$/;
 
-/** Reads and checks the flags of one command line. Every method throws a UsageError for a wrong value. */
+/** Reads and checks the flags of one command line. The methods that return values throw a UsageError for a wrong value. */
 export class FlagReader {
   readonly #given: Scan['flags'];
 
@@ -24,8 +24,8 @@ export class FlagReader {
     return this.#given.size > 0;
   }
 
-  /** Returns the flags among these that were given, as the user writes them. */
-  givenOf(names: readonly FlagName[]): readonly string[] {
+  /** Returns those of the named flags that the command line has, with their dashes. */
+  findGivenFlags(names: readonly FlagName[]): readonly string[] {
     return names.filter((name) => this.has(name)).map((name) => `--${name}`);
   }
 
@@ -53,24 +53,24 @@ export class FlagReader {
 
   choice<const C extends string>(name: FlagName, choices: readonly C[], initial: C): C {
     const text = this.text(name);
-    return text === null ? initial : choiceOf(name, text, choices);
+    return text === null ? initial : parseChoice(name, text, choices);
   }
 
   choices<const C extends string>(name: FlagName, choices: readonly C[]): readonly C[] {
-    return this.texts(name).map((text) => choiceOf(name, text, choices));
+    return this.texts(name).map((text) => parseChoice(name, text, choices));
   }
 
-  /** Returns a whole number of at least `least`; null if the flag was not given. */
-  count(name: FlagName, least = 1): number | null {
+  /** Returns a whole number of at least `minimum`; null if the flag was not given. */
+  count(name: FlagName, minimum = 1): number | null {
     const text = this.text(name);
     if (text === null) return null;
-    if (COUNT.test(text) && Number(text) >= least) return Number(text);
+    if (COUNT.test(text) && Number(text) >= minimum) return Number(text);
     throw new UsageError(
-      `--${name} must be a whole number of at least ${least}, not ${quoteValue(text)}`,
+      `--${name} must be a whole number of at least ${minimum}, not ${quoteValue(text)}`,
     );
   }
 
-  /** Returns the values of these flags for the configuration, in the order of the names. */
+  /** Returns the configuration values that the named flags set, in the order of the names. */
   configValues(names: readonly FlagName[]): readonly FlagValue[] {
     return names.flatMap((name) => {
       const { configKey: key, refusesZero, joinedBy } = flagSpec(name);
@@ -86,7 +86,7 @@ export class FlagReader {
   }
 }
 
-function choiceOf<C extends string>(name: FlagName, text: string, choices: readonly C[]): C {
+function parseChoice<C extends string>(name: FlagName, text: string, choices: readonly C[]): C {
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
   throw new UsageError(`--${name} must be one of ${choices.join(', ')}, not ${quoteValue(text)}`);

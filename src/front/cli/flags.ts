@@ -23,18 +23,18 @@ interface FlagDetails {
   readonly short?: string;
   /** The name of the value in the help. Default: the flag takes no value. */
   readonly value?: string;
-  /** The value may be left out. */
+  /** Set if the value may be left out. */
   readonly hasOptionalValue?: true;
   readonly help: string;
-  /** The value is a path, in which `~` is the home directory: no shell expands `--cwd=~/x`. */
+  /** Set if the value is a path. `~` at its start is the home directory, because no shell expands `--cwd=~/x`. */
   readonly path?: Paths;
   /** The values that completion offers. Default: paths for a path, otherwise none. */
   readonly completes?: CompletionValues;
   /** The configuration key that the flag sets for this run. */
   readonly configKey?: ConfigKey;
-  /** Joins the values of a repeated flag. Default: the last value replaces the others, or a list takes all. */
+  /** The text that joins the values of a repeated flag. Default: the last value counts, or all values of a list. */
   readonly joinedBy?: string;
-  /** Zero is refused: in a file it means "no limit", and on a command line it looks like "nothing at all". */
+  /** Set if zero is refused. In a configuration file it means "no limit", but on a command line it reads like "nothing". */
   readonly refusesZero?: true;
 }
 
@@ -196,7 +196,7 @@ const FLAGS = {
       help: 'subagents of the whole run',
     },
   }),
-  ...inGroup('Places', {
+  ...inGroup('Directories', {
     cwd: { value: 'DIR', path: 'directories', help: 'the directory to work in' },
     'add-dir': {
       value: 'DIR',

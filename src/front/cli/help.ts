@@ -2,14 +2,14 @@ import { commandFlags, commandsUnder, findCommand, type Command } from './comman
 import { promptCommand } from './commands/prompt.ts';
 import { flagSpec, type FlagName, type FlagSpec } from './flags.ts';
 
-/** Columns of the help, whatever the width of the terminal. */
+/** The width of the help in columns, for every width of the terminal. */
 const WIDTH = 96;
 
 /** A term, such as a flag, and what it means. */
 type Entry = readonly [term: string, meaning: string];
 type Section = readonly [title: string, entries: readonly Entry[]];
 
-/** Returns the help for the command, or the commands, that these words begin; for none, that of the program. */
+/** Returns the help for the command or the group of commands that `words` name; without words, the help of the program. */
 export function helpText(words: readonly string[], commands: readonly Command[]): string {
   if (words.length === 0) return programHelp(commands);
   const found = findCommand(commands, words);
@@ -50,7 +50,7 @@ function flagSections(command: Command): readonly Section[] {
   ]);
 }
 
-/** Writes a flag as in `-p, --print [PROMPT]`. */
+/** Formats a flag for the help: `-p, --print [PROMPT]`. */
 export function flagSyntax(name: FlagName, { hasOptionalValue, short, value }: FlagSpec): string {
   const names = short === undefined ? `--${name}` : `-${short}, --${name}`;
   if (value === undefined) return names;
@@ -79,7 +79,7 @@ function layOut(usage: string, description: string, sections: readonly Section[]
   return [`Usage: muster ${usage}\n`, `${description}\n`, ...parts].join('\n');
 }
 
-/** Breaks a text into lines of at most so many columns, at blanks. */
+/** Breaks a text at blanks into lines of at most `columns` columns; a longer word gets a line of its own. */
 function wrap(text: string, columns: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

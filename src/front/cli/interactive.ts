@@ -30,7 +30,7 @@ async function openUi(run: RunOptions, environment: Environment): Promise<number
         ...(maxTurns === null ? {} : { maxTurns }),
         questions: 'wait',
         attended: true,
-        // The screen comes first, because nobody has typed anything yet.
+        // Draw the screen first: what preloading prepares is needed only after the user has typed a message.
         preload: false,
         onNotice: (line) => addNotice(line),
       }),

@@ -1,6 +1,6 @@
 import { sanitizeLine } from '../../base/terminal-text.ts';
 
-/** A name and its value. A list gives a line for each of its texts; null, undefined and an empty list give none. */
+/** A name and its value. Each text of a list gets a line; null, undefined and an empty list get no line. */
 export type Fact = readonly [name: string, value: string | readonly string[] | null | undefined];
 
 /** Returns a name and a safe text for each line of the facts. */
@@ -10,7 +10,7 @@ export function factRows(facts: readonly Fact[]): readonly (readonly [string, st
   );
 }
 
-/** Lays out one line for each fact, with aligned values; a name that repeats is left out. */
+/** Lays out one line for each text of the facts, with aligned values. A name is written only on its first line. */
 export function factLines(facts: readonly Fact[]): string {
   const rows = factRows(facts);
   const width = Math.max(...rows.map(([name]) => name.length)) + 2;
@@ -22,8 +22,8 @@ export function factLines(facts: readonly Fact[]): string {
     .join('');
 }
 
-/** Longer cells push the rest of their line to the right, instead of the whole column. */
-const WIDEST = 40;
+/** The maximum width of an aligned column. A longer cell shifts only the rest of its own line to the right. */
+const MAX_ALIGNED_WIDTH = 40;
 const GAP = '  ';
 
 /** Lays out rows of cells as lines with aligned columns. */
@@ -31,7 +31,8 @@ export function columns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [index, cell] of row.entries()) {
-      if (cell.length <= WIDEST) widths[index] = Math.max(widths[index] ?? 0, cell.length);
+      if (cell.length <= MAX_ALIGNED_WIDTH)
+        widths[index] = Math.max(widths[index] ?? 0, cell.length);
     }
   }
   return rows

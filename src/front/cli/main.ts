@@ -37,7 +37,7 @@ function processContext(): CommandContext {
     err: (text) => printError(text),
     environment,
     home: environment['HOME'] || homedir(),
-    // Read when they are used: the directory may be gone, and looking at stdin opens it.
+    // These are read only when a command uses them: the directory may be gone, and a check of stdin opens it.
     get cwd() {
       return process.cwd();
     },
@@ -68,12 +68,12 @@ async function reportError(thrown: unknown): Promise<number> {
   return thrown instanceof UsageError ? 2 : 1;
 }
 
-/** For a wrong command line or setting, the exit code says as much as an error code. */
+/** Describes an error. The code of a UsageError is left out, because the exit code says the same. */
 function describeError(error: MusterError): string {
   return error instanceof UsageError ? error.message : `${error.code}: ${error.message}`;
 }
 
-/** Whether the current directory is gone; many paths are resolved from it, so many places may find out. */
+/** Whether an error says that the current directory is gone. Any code that resolves a relative path can throw it. */
 function isMissingDirectory(thrown: unknown): boolean {
   return (
     systemErrorCode(thrown) === 'ENOENT' &&

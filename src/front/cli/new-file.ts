@@ -16,29 +16,29 @@ export interface OutputFile {
   readonly mode: number;
 }
 
-/** Only its user can read the file. */
-export const PRIVATE = 0o600;
-/** The usual rights of a program's output. */
-export const SHARED = 0o666;
+/** The permission bits of a file that only its user can read. */
+export const PRIVATE_MODE = 0o600;
+/** The usual permission bits of a program's output. */
+export const SHARED_MODE = 0o666;
 
 /**
- * Checks that a file can be written, before the work for it is done. Throws MusterError, which begins with the
- * path: for an existing file without `force`, for anything that a file cannot replace, and if the directory is
- * missing.
+ * Checks that a file can be written, before the work for it is done. Throws a MusterError whose message begins with
+ * the path: if the file exists and `force` is false, if the path is something that a file cannot replace, such as a
+ * directory, and if the directory of the file is missing.
  */
 export function checkNewFile({ path, force }: OutputFile): void {
   try {
     if (statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() !== true) {
       throw new MusterError('NOT_FOUND', `${path}: there is no directory ${dirname(path)}`);
     }
-    // A link to a device is as good as the device: /dev/stdout is one.
-    const there =
+    // Links are followed, because a link to a device, such as /dev/stdout, must be refused like the device.
+    const existing =
       statSync(path, { throwIfNoEntry: false }) ?? lstatSync(path, { throwIfNoEntry: false });
-    if (there === undefined) return;
-    if (!there.isFile() && !there.isSymbolicLink()) {
+    if (existing === undefined) return;
+    if (!existing.isFile() && !existing.isSymbolicLink()) {
       throw new MusterError(
         'INVALID_PARAM',
-        `${path} is ${describeFileType(there)}, and not a file`,
+        `${path} is ${describeFileType(existing)}, and not a file`,
       );
     }
     if (!force) throw existingFileError(path);
@@ -48,8 +48,8 @@ export function checkNewFile({ path, force }: OutputFile): void {
 }
 
 /**
- * Writes a file as a whole or not at all, and returns its size in bytes. Throws as `checkNewFile` does, and if
- * the disk or the pieces fail.
+ * Writes a file completely or not at all, and returns its size in bytes. Throws the errors of `checkNewFile`, errors
+ * of the disk, and errors of the iteration over `pieces`.
  */
 export async function writeNewFile(
   file: OutputFile,
@@ -63,7 +63,7 @@ export async function writeNewFile(
     let bytes = 0;
     try {
       for await (const piece of pieces) {
-        // A single `write` may take only a part, as on a disk that is nearly full; this writes all or throws.
+        // `handle.write` may write only a part, for example on a full disk; `writeFile` writes everything or throws.
         await handle.writeFile(piece);
         bytes += byteLength(piece);
       }
@@ -71,7 +71,7 @@ export async function writeNewFile(
     } finally {
       await handle.close();
     }
-    // A link never replaces an existing file.
+    // `link` fails if the file exists: another process may have created it since the check.
     if (force) await rename(draft, path);
     else await link(draft, path);
     return bytes;

@@ -1,14 +1,14 @@
 import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import { printError } from '../../sys/print.ts';
 
-/** Prints one line for a person on stderr, safe whatever it quotes. */
+/** Prints one line for a person on stderr. Control characters in it are made harmless. */
 export function printNotice(line: string): void {
   printError(`muster: ${line}\n`);
 }
 
 /**
- * Handles output that cannot be written, from now on. A reader that went away (`| head -1`) is no error;
- * anything else, such as a full disk, is one clear line and exit code 1.
+ * Handles output that cannot be written from now on. It is no error that the reader has gone (`| head -1`). Any other
+ * failure, such as a full disk, is reported on one line and leads to exit code 1.
  */
 export function watchOutput(): void {
   let isReported = false;
@@ -20,6 +20,6 @@ export function watchOutput(): void {
       process.exitCode = 1;
     });
   });
-  // If stderr is lost, there is nobody to report it to.
+  // An error of stderr cannot be reported anywhere.
   process.stderr.on('error', () => {});
 }

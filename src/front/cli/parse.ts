@@ -21,8 +21,8 @@ export interface ParsedCommand {
 }
 
 /**
- * Finds the command that the arguments (without the program's name) start, and parses its options. Returns
- * `version` for `--version`. `load` is called only if words may be those of a command.
+ * Finds the command that the arguments (without the program's name) call, and parses its options. Returns `version`
+ * for `--version`. Calls `load` only if the words can be the words of a command.
  * @throws UsageError of one line that names the argument and what is valid.
  */
 export async function parseCommandLine(
@@ -31,7 +31,7 @@ export async function parseCommandLine(
 ): Promise<ParsedCommand | 'version'> {
   const scan = scanArguments(argv);
   const flags = new FlagReader(scan.flags);
-  // After -p, no word is taken for a command.
+  // With -p, all words belong to the prompt.
   const commands = scan.words.length === 0 || flags.has('print') ? [] : await load();
   const { command, operands } = findCommand(commands, scan.words) ?? {
     command: promptCommand,
@@ -64,7 +64,7 @@ function parseHelp(words: readonly string[], commands: readonly Command[]): Pars
   return { command: helpCommand, options: { words } };
 }
 
-/** Throws unless every given flag belongs to the command. `words`: those that start the command. */
+/** Throws unless every given flag belongs to the command, which `words` call. */
 function checkFlags(words: string, valid: readonly FlagName[], given: Iterable<FlagName>): void {
   for (const name of given) {
     if (valid.includes(name)) continue;
@@ -74,7 +74,7 @@ function checkFlags(words: string, valid: readonly FlagName[], given: Iterable<F
   }
 }
 
-/** Throws unless there are as many operands as the command takes. */
+/** Throws unless the number of operands is one that the command takes. */
 function checkOperands({ words, operands }: Command, given: readonly string[]): void {
   const names = operands.map(({ name }) => name);
   const missing = names.filter((name) => !name.startsWith('['))[given.length];
@@ -103,7 +103,7 @@ function unknownFlag(valid: readonly FlagName[], argument: string): UsageError {
   return new UsageError(`unknown flag ${escapeLine(flag)}; ${validFlags(valid, flag)}`);
 }
 
-/** Returns the error for words that start no command, where no flag says that they are a prompt. */
+/** Returns the error for words that call no command and are no prompt, because no flag such as -p says so. */
 function unknownCommand(words: readonly string[], commands: readonly Command[]): UsageError {
   const [first = '', ...rest] = words;
   const named = quoteValue(words.join(' '));

@@ -6,14 +6,14 @@ import { FLAG_NAMES, flagSpec, type FlagName } from './flags.ts';
 import type { FlagValue } from '../../config/text-layer.ts';
 import { escapeLine, quoteValue } from '../../config/message-text.ts';
 
-/** The flags that set configuration keys; `--parent-mode` sets the mode of an agent that does not run here. */
+/** The flags that set configuration keys, without `--parent-mode`, which sets the mode of an agent that this process does not run. */
 export const CONFIG_FLAGS: readonly FlagName[] = FLAG_NAMES.filter(
   (name) => flagSpec(name).configKey !== undefined && name !== 'parent-mode',
 );
 
 export const PROJECT_FLAGS: readonly FlagName[] = ['trust-project', 'cwd'];
 
-/** The flags of everything that starts or continues a task in this process. */
+/** The flags of all commands that start or continue a task in this process. */
 export const SESSION_FLAGS: readonly FlagName[] = [
   'verbose',
   'agents',
@@ -40,10 +40,10 @@ export interface ConfigOptions extends ProjectOptions, DataOptions {
   readonly flags: readonly FlagValue[];
 }
 
-/** The options of everything that starts or continues a task in this process. */
+/** The options of all commands that start or continue a task in this process. */
 export interface SessionOptions extends ConfigOptions {
   readonly verbose: boolean;
-  /** False: nothing is kept after exit. */
+  /** Whether the logs of the run are kept after the process has ended. */
   readonly log: boolean;
   /** Agent definitions of this session. */
   readonly agents: AgentsArgument | null;
@@ -51,33 +51,33 @@ export interface SessionOptions extends ConfigOptions {
 }
 
 export interface RunOptions extends SessionOptions {
-  /** The prompt; null if stdin holds it. Otherwise the text from stdin is context. */
+  /** The prompt; null if stdin holds the prompt. If it is not null, the text from stdin is context. */
   readonly prompt: string | null;
-  /** The task to continue; `newest` is the newest conversation of the directory, null a new one. */
+  /** The task to continue; `newest` for the newest conversation of the directory, null for a new conversation. */
   readonly resume: ResumedTask | 'newest' | null;
   /** Whether stdin may hold the prompt or a part of it. */
   readonly readsStdin: boolean;
   readonly outputFormat: OutputFormat;
-  /** The JSON text of a schema, or the path of a file that holds it; null: any answer will do. */
+  /** The JSON text of a schema for the answer, or the path of a file that holds it; null for an answer in any form. */
   readonly outputSchema: string | null;
   /** Whether the terminal UI is shown in plain lines. */
   readonly screenReader: boolean;
-  /** The name of the main agent; null: the default one. */
+  /** The name of the main agent; null for the default agent. */
   readonly agent: string | null;
-  /** Turns of the main agent; null: no limit. */
+  /** The maximum number of turns of the main agent; null for no limit. */
   readonly maxTurns: number | null;
 }
 
 export interface ResumedTask {
-  /** An id or the beginning of one. */
+  /** The id of a task, or its beginning. */
   readonly id: string;
   /** The answer to a question of the task or of a task below it. */
   readonly answer?: QuestionAnswer;
-  /** Set: the task stays as it is, and a new task continues from this event of it. */
+  /** The number of an event. If it is set, the task stays unchanged, and a new task continues from this event. */
   readonly branchAt?: number;
 }
 
-/** `json` is the text of a JSON object or array; `file` has not been read yet. */
+/** The value of `--agents`: the text of a JSON object or array, or the path of a file, which has not been read yet. */
 export type AgentsArgument =
   | { readonly kind: 'json'; readonly text: string }
   | { readonly kind: 'file'; readonly path: string };
@@ -148,7 +148,7 @@ function agentsArgument(text: string | null): AgentsArgument | null {
 
 /** The arguments of the program without a command. */
 export interface PromptOptions {
-  /** Whether the terminal UI is wanted; without a terminal, the same arguments mean something else. */
+  /** Whether to open the terminal UI. Without a terminal, a conversation continues or the help is printed instead. */
   readonly isInteractive: boolean;
   readonly hasFlags: boolean;
   readonly run: RunOptions;
@@ -163,7 +163,7 @@ export type TemplateFormat = (typeof TEMPLATE_FORMATS)[number];
 export interface TemplateRunOptions extends SessionOptions {
   readonly action: TemplateAction;
   readonly format: TemplateFormat;
-  /** The file for the results; null: stdout. */
+  /** The file for the results; null for stdout. */
   readonly out: string | null;
   readonly force: boolean;
 }
@@ -175,9 +175,9 @@ export type TemplateAction =
       readonly template: string;
       /** A file, a glob, or `-` for stdin. */
       readonly items: string;
-      /** The agent for each item; null for the one of the template. */
+      /** The agent for each item; null for the agent of the template. */
       readonly agent: string | null;
       readonly maxTurns: number | null;
     }
-  /** Continues a run; null: the newest of the directory. */
+  /** Continues the run with an id, or with null the newest run of the directory. */
   | { readonly kind: 'continue'; readonly id: string | null; readonly retryFailed: boolean };

@@ -24,7 +24,7 @@ export function reportOffline({ offlineByDefault }: Muster): void {
   if (offlineByDefault) printNotice(OFFLINE_NOTICE);
 }
 
-/** Returns what the options of a command mean to the library, with absolute paths. */
+/** Converts the options of a command to those of the library. Paths become absolute. */
 export async function musterOptions(options: SessionOptions): Promise<MusterOptions> {
   const { addDirs, agents, cwd, dataDir, flags, log, trustProject } = options;
   return {
@@ -39,10 +39,10 @@ export async function musterOptions(options: SessionOptions): Promise<MusterOpti
   };
 }
 
-/** Runs one prompt to its end without a person (`muster -p`). `prompt`: set if it has been read already. */
+/** Runs one prompt to its end without a person (`muster -p`). Default of `prompt`: it is read as the options say. */
 export async function runPrompt(
   options: RunOptions,
-  prompt: Promise<string | null> = readPromptOf(options),
+  prompt: Promise<string | null> = readRunPrompt(options),
 ): Promise<number> {
   const { dataDir, maxTurns, outputFormat, outputSchema, resume, verbose } = options;
   const [muster, { runHeadless }, said, schema] = await Promise.all([
@@ -71,8 +71,8 @@ export async function runPrompt(
   }
 }
 
-/** Returns null if a conversation continues without a message, or if the agent may start by itself. */
-async function readPromptOf(options: RunOptions): Promise<string | null> {
+/** Reads the prompt. Resolves to null if a conversation continues without a message, or if the agent may start by itself. */
+async function readRunPrompt(options: RunOptions): Promise<string | null> {
   const { resume, prompt, readsStdin } = options;
   if (mayStartByItself(options)) return null;
   if (resume === null) return readPrompt(prompt);
@@ -117,7 +117,7 @@ async function start(
   return muster.resume({ ...task, id, ...message, ...files }, onEvent);
 }
 
-/** Reads the prompt for an agent; one that starts by itself needs none, and gets what stdin holds. */
+/** Reads the prompt for an agent from stdin. An agent that starts by itself needs no prompt; others require one. */
 async function promptBesideAgent(
   muster: Muster,
   agent: string,

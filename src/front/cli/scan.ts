@@ -6,15 +6,15 @@ export interface Scan {
   readonly flags: ReadonlyMap<FlagName, readonly (string | null)[]>;
   /** The arguments that are neither flags nor values, in order, and all that follow `--`. */
   readonly words: readonly string[];
-  /** Set if `--` was among them: the arguments after it are words. */
+  /** Set if the arguments contain `--`; all arguments after it are words. */
   readonly flagsEnded?: true;
-  /** The first argument that looks like a flag and is none. */
+  /** The first argument that begins with a dash and names no flag. */
   readonly unknown?: string;
   /** The last flag, if its value is missing. */
   readonly incomplete?: string;
 }
 
-/** Every spelling of a flag: `--model`, `-p`. */
+/** The flags by their spellings, such as `--model` and `-p`. */
 const SPELLINGS: ReadonlyMap<string, FlagName> = new Map(
   FLAG_NAMES.flatMap((name) => {
     const { short } = flagSpec(name);
@@ -30,8 +30,8 @@ export function findFlag(spelling: string): FlagName | undefined {
 
 /**
  * Splits an argument list by the table of flags, with the forms of POSIX and GNU: `--flag value`,
- * `--flag=value`, `-f value`, `-fvalue`, `-fg`, and `--` before words that begin with a dash. It is our own
- * scanner because a library slows each start down (docs/decisions/0003).
+ * `--flag=value`, `-f value`, `-fvalue`, `-fg`, and `--` before words that begin with a dash. No library is used,
+ * because loading one slows each start down (docs/decisions/0003).
  */
 export function scanArguments(argv: readonly string[]): Scan {
   const flags = new Map<FlagName, (string | null)[]>();

@@ -4,13 +4,13 @@ import { printError } from '../../sys/print.ts';
 import { drawNonce, markOutside } from '../../protocol/outside-text.ts';
 
 /**
- * A pipe that nobody writes to and nobody closes must not block a prompt that needs no context; but a command
- * that is slow to print its first line (`npm test | muster -p …`) must still be read.
+ * The time to wait for the first byte of context. A pipe that nobody writes to and nobody closes must not block a
+ * prompt for ever, but a command that is slow to print its first line (`npm test | muster -p …`) must still be read.
  */
 const FIRST_BYTE_MS = 3_000;
 const MAX_BYTES = 10_000_000;
 
-/** Reads the next message of a conversation as `readPrompt` does; returns null if there is none. */
+/** Reads the next message of a conversation as `readPrompt` does. Resolves to null if there is no message. */
 export async function readMessage(
   typed: string | null,
   signal?: AbortSignal,
@@ -26,14 +26,14 @@ export async function readMessage(
  * with a `CANCELLED` error.
  */
 export async function readPrompt(typed: string | null, signal?: AbortSignal): Promise<string> {
-  if (typed === null) return await requiredPrompt(signal);
+  if (typed === null) return await readRequiredPrompt(signal);
   const context = mayHoldContext() ? await readStdin({ firstByteMs: FIRST_BYTE_MS, signal }) : '';
   if (context.trim() === '') return typed;
-  // Its author may be anybody: it may be a diff or a log.
+  // Anybody may have written the context, for example a diff or a log, so it is marked as outside text.
   return `${typed}\n\n<stdin>\n${markOutside(context, drawNonce(context))}\n</stdin>`;
 }
 
-async function requiredPrompt(signal: AbortSignal | undefined): Promise<string> {
+async function readRequiredPrompt(signal: AbortSignal | undefined): Promise<string> {
   if (process.stdin.isTTY === true) {
     throw new UsageError('no prompt: give one after -p, or pipe one in');
   }
@@ -42,7 +42,7 @@ async function requiredPrompt(signal: AbortSignal | undefined): Promise<string> 
   return prompt;
 }
 
-/** Reads all of stdin, for the items of a run. The signal acts as for a prompt. */
+/** Reads all of stdin, for the items of a run. The signal ends the waiting at once with a `CANCELLED` error. */
 export async function readAll(signal: AbortSignal): Promise<string> {
   if (process.stdin.isTTY === true) {
     throw new UsageError('--items - reads stdin, and nothing is piped in');
@@ -70,8 +70,8 @@ async function readStdin({
   const { stdin } = process;
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // Text that is in the pipe already is read before the end of this turn of the event loop, even if its timers
-  // are late.
+  // The timer may fire late. Text that is in the pipe by then is read within this turn of the event loop, so that
+  // stdin is given up only after this turn.
   const giveUp = () => setImmediate(() => bytes === 0 && stdin.destroy());
   const waiting = firstByteMs === null ? null : setTimeout(giveUp, firstByteMs);
   const stop = () => stdin.destroy();
@@ -90,7 +90,7 @@ async function readStdin({
     if (signal?.aborted === true) {
       throw new MusterError('CANCELLED', 'stdin was not read to its end', { cause: thrown });
     }
-    // It was destroyed while it waited, because nobody writes to it.
+    // `giveUp` destroyed stdin, because no byte arrived in time.
     printError(`muster: nothing came from stdin in ${firstByteMs} ms; continuing without it\n`);
   } finally {
     clearTimeout(waiting ?? undefined);

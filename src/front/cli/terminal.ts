@@ -9,14 +9,14 @@ export interface Questions {
   close(): void;
 }
 
-/** Returns a function that asks a person yes or no; null if there is no terminal. Anything but yes is no. */
+/** Returns a function that asks a person yes or no; null if there is no terminal. Every answer other than "y" or "yes" means no. */
 export function terminalConfirm(): ((question: string) => Promise<boolean>) | null {
   if (!hasTerminal()) return null;
   return async (question) => {
     const { createInterface } = await import('node:readline/promises');
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     try {
-      // The end of the input is an answer, too: no.
+      // The end of the input counts as an empty answer, which means no.
       const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
       const answer = await Promise.race([
         lines.question(sanitizeForTerminal(question, 'exact')),
@@ -44,16 +44,16 @@ function questionsOn(lines: Interface): Questions {
     isOver = true;
   });
   lines.on('SIGINT', () => {
-    // Closed first, because that restores the terminal.
+    // Close the interface first, because this restores the terminal.
     lines.close();
     printError('\n');
     process.kill(process.pid, 'SIGINT');
   });
-  // If several lines are pasted at once, each answers one question.
+  // The iterator keeps all lines of a paste, so that each line answers one question.
   const answers = lines[Symbol.asyncIterator]();
   return {
     async ask(question) {
-      // After text that was typed ahead, the input may have ended already; the answers before its end count.
+      // The input may have ended already. Answers that were typed before its end are still read below.
       if (!isOver) {
         lines.setPrompt(sanitizeForTerminal(question, 'exact'));
         lines.prompt();

@@ -16,7 +16,7 @@ export interface HeadlessOptions {
   readonly verbose: boolean;
   /** The data directory, if it was given on the command line: it is part of the commands that are shown. */
   readonly dataDir: string | null;
-  /** Called when the run has started; a run that cannot start is reported as an error. */
+  /** Called when the run has started. It is not called for a run that cannot start. */
   readonly onStarted?: () => void;
 }
 
@@ -60,7 +60,7 @@ export async function runHeadless(
   return code;
 }
 
-/** The module is not loaded for a run that nobody watches. */
+/** Opens the block of live lines. Its module is loaded only for a run whose progress is drawn. */
 async function openBlock() {
   const { LiveBlock } = await import('./live-block.ts');
   return new LiveBlock(process.stderr);
@@ -84,7 +84,7 @@ function printResult(envelope: ResultEnvelope, format: OutputFormat): void {
   if (flags !== '') printError(`muster: ${flags}\n`);
 }
 
-/** The line that a person reads last. `ledgers` has the use of the main task and of its subagents. */
+/** Writes the last line of a run for a person. `ledgers` are the ledgers of the main task and of its subagents, by id. */
 function lastLine({ data, stats }: ResultEnvelope, ledgers: ReadonlyMap<string, Ledger>): string {
   const paid = data.usage.input + data.usage.cache_write + data.usage.output;
   const cost = data.cost_usd === null ? '' : `, $${data.cost_usd.toFixed(4)}`;

@@ -9,12 +9,12 @@ import type { LiveTerminal } from './live-block.ts';
 import { drawErrorLine, printError } from '../../sys/print.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Milliseconds between two drawings of the line. */
+/** The minimum time between two drawings of the line. */
 const DRAW_MS = 100;
 const USUAL_COLUMNS = 80;
 const SHOWN_ITEM = 60;
 
-/** Shows the progress of a template run: one line that changes on a terminal, and elsewhere one line an item. */
+/** Shows the progress of a template run: on a terminal one line that changes, otherwise one line for each item. */
 export class ItemProgress {
   private readonly terminal: LiveTerminal;
   private readonly isLive: boolean;
@@ -34,7 +34,7 @@ export class ItemProgress {
     this.isLive = terminal.isTTY === true;
   }
 
-  /** `state`: the state of the task after the event. */
+  /** Adds an event. `state` is the state of the task after the event. */
   add(event: TaskEvent, state: TaskState): void {
     if (state.spec.fanOut !== undefined) this.addRoot(event, state);
     else if (state.spec.parent === this.root && event.type === 'task.ended') this.addEnd(state);
@@ -42,7 +42,7 @@ export class ItemProgress {
     if (this.isLive && systemClock.monotonic() - this.drawnAt >= DRAW_MS) this.draw();
   }
 
-  /** Prints a line above. */
+  /** Prints a line that stays, above the changing line. */
   line(text: string): void {
     this.end();
     printError(`${text}\n`, 'prose');
@@ -52,7 +52,7 @@ export class ItemProgress {
     this.atWork = state.openChildren.size;
     if (event.type === 'child.ended') return;
     if (event.type === 'child.created' || event.type === 'child.resumed') return;
-    // The run starts or continues: items of earlier starts count.
+    // The run starts or continues. Items that ended before it continued count as well.
     this.root = state.spec.id;
     this.name = state.spec.agent.name;
     this.total = state.spec.fanOut?.items.length ?? 0;
@@ -96,7 +96,7 @@ export class ItemProgress {
     drawErrorLine(truncate(text, width));
   }
 
-  /** Removes the changing line from the terminal. May be called twice. */
+  /** Removes the changing line from the terminal. A second call has no effect. */
   end(): void {
     if (!this.isDrawn) return;
     this.isDrawn = false;

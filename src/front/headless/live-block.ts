@@ -12,8 +12,9 @@ export interface LiveTerminal {
   readonly rows?: number;
 }
 
-/** Milliseconds between two drawings, and between two updates of the times. */
-const DRAW_MS = 100;
+/** The delay of a drawing after a change, so that several changes make one drawing. */
+const DRAW_DELAY_MS = 100;
+/** The time between two updates of the times in the lines. */
 const TICK_MS = 1_000;
 const USUAL_COLUMNS = 80;
 const USUAL_ROWS = 24;
@@ -23,7 +24,7 @@ const MAX_LINES = 8;
 export class LiveBlock {
   private readonly terminal: LiveTerminal;
   private readonly atWork = new Map<string, TaskState>();
-  private soon: NodeJS.Timeout | null = null;
+  private drawTimer: NodeJS.Timeout | null = null;
   private ticker: NodeJS.Timeout | null = null;
   private isDrawn = false;
 
@@ -31,7 +32,7 @@ export class LiveBlock {
     this.terminal = terminal;
   }
 
-  /** `state`: the state of the task after the event; later events change the same object. */
+  /** Adds an event. `state` is the state of the task after the event; later events change the same object. */
   add(event: TaskEvent, state: TaskState): void {
     if (state.spec.parent === null) return;
     if (event.type === 'task.ended') this.atWork.delete(event.task);
@@ -39,38 +40,38 @@ export class LiveBlock {
     this.drawSoon();
   }
 
-  /** Prints a line above. */
+  /** Prints a line that stays, above the live lines. */
   line(text: string): void {
     this.erase();
     printError(`${text}\n`, 'prose');
     this.drawSoon();
   }
 
-  /** Removes the lines from the terminal. May be called twice. */
+  /** Removes the live lines from the terminal. A second call has no effect. */
   end(): void {
     this.atWork.clear();
     this.erase();
-    if (this.soon !== null) clearTimeout(this.soon);
+    if (this.drawTimer !== null) clearTimeout(this.drawTimer);
     if (this.ticker !== null) clearInterval(this.ticker);
-    this.soon = null;
+    this.drawTimer = null;
     this.ticker = null;
   }
 
-  /** The timers do not keep the process alive. */
+  /** Draws after a short delay, and then regularly. The timers do not keep the process alive. */
   private drawSoon(): void {
     this.ticker ??= setInterval(() => this.draw(), TICK_MS).unref();
-    this.soon ??= setTimeout(() => {
-      this.soon = null;
+    this.drawTimer ??= setTimeout(() => {
+      this.drawTimer = null;
       this.draw();
-    }, DRAW_MS).unref();
+    }, DRAW_DELAY_MS).unref();
   }
 
   private draw(): void {
     const { columns = USUAL_COLUMNS, rows = USUAL_ROWS } = this.terminal;
-    const most = Math.max(1, Math.min(MAX_LINES, Math.floor(rows / 3)));
+    const maxLines = Math.max(1, Math.min(MAX_LINES, Math.floor(rows / 3)));
     const lines = liveTree([...this.atWork.values()], {
       columns,
-      most,
+      maxLines,
       now: systemClock.monotonic(),
     });
     if (lines.length === 0) this.erase();
@@ -90,18 +91,18 @@ export interface LiveTreeOptions {
   /** Columns of the terminal. */
   readonly columns: number;
   /** The maximum number of lines; at least 1. */
-  readonly most: number;
-  /** The present steady time. */
+  readonly maxLines: number;
+  /** The current steady time. */
   readonly now: number;
 }
 
 /**
- * Describes what the tasks below the main one do now, one line each, below their parents. No line is wider than
- * the terminal; tasks that do not fit are counted.
+ * Describes what the tasks below the main task do now. Each task has a line below the line of its parent. No line is
+ * wider than the terminal; tasks that do not fit are counted.
  */
 export function liveTree(
   states: readonly TaskState[],
-  { columns, most, now }: LiveTreeOptions,
+  { columns, maxLines, now }: LiveTreeOptions,
 ): readonly string[] {
   const below = Map.groupBy(states, ({ spec }) => spec.parent);
   const known = new Set(states.map(({ spec }) => spec.id));
@@ -111,8 +112,8 @@ export function liveTree(
     for (const child of below.get(state.spec.id) ?? []) visit(child, level + 1);
   };
   for (const state of states) if (!known.has(state.spec.parent ?? '')) visit(state, 0);
-  if (lines.length <= most) return lines;
-  const shown = lines.slice(0, most - 1);
+  if (lines.length <= maxLines) return lines;
+  const shown = lines.slice(0, maxLines - 1);
   return [...shown, cut(`… ${lines.length - shown.length} more at work`, columns - 1)];
 }
 
@@ -129,7 +130,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }
 
-/** Characters from here on may be two columns wide: it is better to cut too early than to wrap. */
+/** The first code point whose character may be two columns wide. All later ones count as wide, because a line may be cut too early but must not wrap. */
 const FIRST_WIDE = 0x1100;
 
 function cut(text: string, columns: number): string {
@@ -137,13 +138,13 @@ function cut(text: string, columns: number): string {
   let end = 0;
   for (const character of text) {
     const width = (character.codePointAt(0) ?? 0) >= FIRST_WIDE ? 2 : 1;
-    if (taken + width > columns) return `${withoutLast(text.slice(0, end))}…`;
+    if (taken + width > columns) return `${dropLastCharacter(text.slice(0, end))}…`;
     taken += width;
     end += character.length;
   }
   return text;
 }
 
-function withoutLast(text: string): string {
+function dropLastCharacter(text: string): string {
   return Array.from(text).slice(0, -1).join('');
 }

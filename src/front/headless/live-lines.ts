@@ -9,19 +9,19 @@ import { questionSubject, type Question } from '../../protocol/question.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { steadyTime } from '../../protocol/state/steady-time.ts';
 
-/** The amount of detail: long waits and warnings; the tasks, too; or also each of their calls. */
+/** The amount of detail. `waits`: long waits, warnings and questions; `tasks`: also the tasks; `calls`: also their calls. */
 export type LiveDetail = 'waits' | 'tasks' | 'calls';
 
-/** A person who sees nothing else takes a longer wait for a hang. */
+/** The duration from which a wait is reported, because a person who sees nothing else may take it for a hang. */
 const LONG_WAIT_MS = 2_000;
 
 export interface LiveOptions {
   readonly detail: LiveDetail;
-  /** Whether the start and end of main tasks are shown: a person who runs one sees them anyway. */
+  /** Whether the start and end of main tasks are shown. A person who runs a task sees them anyway. */
   readonly roots: 'shown' | 'hidden';
 }
 
-/** Reports events to a person who waits, one line each: tasks that start and end, and their notices. */
+/** Reports events to a person who waits, on one line each: the start and end of tasks, and their notices. */
 export class LiveLines {
   private readonly write: (line: string) => void;
   private readonly options: LiveOptions;
@@ -31,29 +31,29 @@ export class LiveLines {
     this.options = options;
   }
 
-  /** `state`: the state of the task after the event. */
+  /** Reports an event. `state` is the state of the task after the event. */
   show(event: TaskEvent, state: TaskState): void {
     this.print(lineFor(event, state, this.options));
   }
 
-  /** Reports that a task starts, continues or ends, whatever the amount of detail is. */
+  /** Reports the start, continuation or end of a task, whatever the amount of detail is. */
   showTask(event: TaskEvent, state: TaskState): void {
     if (['task.created', 'task.resumed', 'task.ended'].includes(event.type)) {
       this.print(lineFor(event, state, { ...this.options, detail: 'tasks' }));
     }
   }
 
-  /** Reports a task that was at work before. */
+  /** Reports a task that is already at work. */
   showAtWork(state: TaskState, activity: string | null): void {
     const { indent, name } = placement(state, this.options);
     const status = activity === null ? state.status : `${state.status} (${activity})`;
     this.print(`${indent}▸ ${name}: ${status}: ${state.spec.description}`);
   }
 
-  /** Reports a task whose process has gone before its end. */
+  /** Reports a task whose process has gone before the task ended. */
   showLeft(state: TaskState): void {
     const { indent, name } = placement(state, this.options);
-    const why = state.status === 'parked' ? 'it waits for an answer' : 'its process has gone';
+    const why = state.status === 'parked' ? 'it is waiting for an answer' : 'its process has gone';
     this.print(`${indent}✗ ${name}: ${state.status}: ${why}`);
   }
 
@@ -62,7 +62,7 @@ export class LiveLines {
   }
 }
 
-/** Keeps a model's text from looking like a line of its own. */
+/** Puts a text on one line, so that no part of a model's text looks like another report. */
 function oneLine(text: string): string {
   return text.replaceAll(/\s*[\n\u0085\u2028\u2029]\s*/g, ' ');
 }
@@ -87,7 +87,7 @@ const WAIT_TEXTS: Readonly<Record<AwaitedProgress, string>> = {
   next_event: 'stalled',
 };
 
-/** The events that are shown only with the calls of each task. */
+/** The events that are shown only with the detail `calls`. */
 const CALL_DETAILS: ReadonlySet<TaskEvent['type']> = new Set([
   'context.cleared',
   'summary.refused',
@@ -99,7 +99,7 @@ const CALL_DETAILS: ReadonlySet<TaskEvent['type']> = new Set([
   'child.detached',
 ]);
 
-/** Whether an event is shown with this amount of detail. Long waits and warnings always are. */
+/** Whether an event is shown with this amount of detail. Long waits, warnings and questions are always shown. */
 function isShown(event: TaskEvent, { spec }: TaskState, detail: LiveDetail): boolean {
   if (detail !== 'waits') return detail === 'calls' || !CALL_DETAILS.has(event.type);
   switch (event.type) {
@@ -109,7 +109,7 @@ function isShown(event: TaskEvent, { spec }: TaskState, detail: LiveDetail): boo
     case 'turn.retried':
       return event.waitMs >= LONG_WAIT_MS;
     case 'turn.held':
-      // Children that share few lanes wait for each other again and again, which is no news.
+      // Children that share a limit on simultaneous requests wait for each other all the time, which is not worth a line.
       if (event.untilMs === null) return spec.parent === null;
       return event.untilMs - event.ts >= LONG_WAIT_MS;
     default:
@@ -134,10 +134,10 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'task.ended':
       return isHidden ? null : `${indent}${endText(state, name)}`;
     case 'turn.retried':
-      return `${indent}… ${name}: ${event.failure.message}${againText(event)}`;
+      return `${indent}… ${name}: ${event.failure.message}${retryText(event)}`;
     case 'turn.held': {
       const until = event.untilMs === null ? '' : ` until ${formatClockTime(event.untilMs)}`;
-      return `${indent}… ${name}: waits for ${event.because}${until}`;
+      return `${indent}… ${name}: waiting for ${event.because}${until}`;
     }
     case 'turn.quiet':
       return `${indent}… ${name}: ${WAIT_TEXTS[event.waitsFor]} for ${formatDuration(event.silentMs)}`;
@@ -155,13 +155,13 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
     case 'call.started':
-      return `${indent}  ${name}: ${event.tool} ${brief(event.input)}`;
+      return `${indent}  ${name}: ${event.tool} ${formatInput(event.input)}`;
     case 'input.queued':
       return event.input.from === 'user' && event.input.kind === 'message'
         ? `${indent}» ${name}: ${event.input.text.slice(0, BRIEF_LENGTH)}`
         : null;
     case 'question.asked':
-      return `${indent}? ${name}: ${asked(event.question)}: muster tasks answer ${event.question.id}`;
+      return `${indent}? ${name}: ${requestText(event.question)}: muster tasks answer ${event.question.id}`;
     case 'question.answered':
       return `${indent}» ${name}: ${answerText(event.answer, event.by)}`;
     case 'reuse.missed':
@@ -183,12 +183,12 @@ function modeGrantedText({ grant }: Extract<TaskEvent, { type: 'mode.granted' }>
   return `${sanitizeLine(grant.agent)} may run in ${grant.mode} mode (${sanitizeLine(grant.source.where)})`;
 }
 
-/** A wait for a rate limit starts when the request is held, and is reported then. */
-function againText({ failure, waitMs }: Extract<TaskEvent, { type: 'turn.retried' }>): string {
+/** Says when a request is sent again. For a rate limit the text is empty, because the event `turn.held` reports that wait. */
+function retryText({ failure, waitMs }: Extract<TaskEvent, { type: 'turn.retried' }>): string {
   return failure.kind === 'rate_limit' ? '' : `; again in ${formatDuration(waitMs)}`;
 }
 
-function asked(question: Question): string {
+function requestText(question: Question): string {
   const subject = questionSubject(question);
   if (question.kind === 'input') return `asks: ${subject}`;
   if (question.kind === 'permission') return `asks for ${question.tool}: ${sanitizeLine(subject)}`;
@@ -209,17 +209,17 @@ function endText(state: TaskState, name: string): string {
 
 const BRIEF_LENGTH = 100;
 
-function brief(input: unknown): string {
+function formatInput(input: unknown): string {
   const text = sanitizeLine(JSON.stringify(input));
   return text.length <= BRIEF_LENGTH ? text : `${text.slice(0, BRIEF_LENGTH)}…`;
 }
 
-/** A person who sees nothing for so long takes it for a hang. */
+/** The duration from which the subagents of a run are reported, because a person who sees nothing may take it for a hang. */
 const LONG_WORK_MS = 30_000;
 
 /**
- * Reports progress to a log or a pipe: nothing for a short run; in a long one, a line for each subagent at work
- * by then, and for each that starts or ends later. The time is that of the events.
+ * Reports progress to a log or a pipe. A short run prints nothing. Once a run has become long, it prints a line for
+ * each subagent that is at work at that moment, and for each that starts or ends later. The events give the time.
  */
 export function reportLongWork(
   lines: Pick<LiveLines, 'showAtWork' | 'showTask'>,

@@ -43,7 +43,7 @@ function callLines(question: PermissionQuestion): readonly string[] {
 function editLines({ before, after, everywhere }: ProposedEdit): readonly string[] {
   const added = marked('+', after);
   if (before === null) return added;
-  const head = everywhere ? ['at every place:'] : [];
+  const head = everywhere ? ['every occurrence:'] : [];
   return [...head, ...marked('-', before), ...added];
 }
 

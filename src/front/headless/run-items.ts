@@ -12,8 +12,8 @@ export interface RunItemsOptions {
 }
 
 /**
- * Runs a template to its end without a person, and shows its progress on stderr. The results are in the logs.
- * The id is null if a signal ended the run before it started.
+ * Runs a template to its end without a person, and shows its progress on stderr. The results are in the logs. Resolves
+ * to the exit code and the id of the run, which is null if a signal ended the run before it started.
  */
 export function runItems(
   muster: Muster,

@@ -7,10 +7,10 @@ import type { TaskStatus } from '../../protocol/result.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 
 /**
- * After this time everything that has not stopped is killed: everything must end within 3 s, and a command that
+ * The time after which everything that has not stopped is killed. Everything must end within 3 s, and a command that
  * ignores TERM takes 2 s.
  */
-const STOP_MS = 2_700;
+const STOP_TIMEOUT_MS = 2_700;
 
 export interface SignalWatch {
   /** Aborted by the first signal, with a `CANCELLED` error as its reason. */
@@ -21,14 +21,14 @@ export interface SignalWatch {
   stop(): void;
 }
 
-/** Watches the signals that end a run: the first one stops everything in order, the second one at once. */
+/** Watches the signals that end a run. The first signal stops everything in an orderly way, the second one at once. */
 export function endOnSignals(muster: Pick<Muster, 'stop'>): SignalWatch {
   let received: EndingSignal | null = null;
   const ending = new AbortController();
   const end = (reason: string, signal: EndingSignal) => {
     ending.abort(new MusterError('CANCELLED', reason));
     void muster.stop({ by: 'signal', because: reason });
-    setTimeout(() => endNow(SIGNAL_EXIT_CODES[signal]), STOP_MS).unref();
+    setTimeout(() => endNow(SIGNAL_EXIT_CODES[signal]), STOP_TIMEOUT_MS).unref();
   };
   const handlers = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => {
     const handler = () => {
@@ -39,7 +39,7 @@ export function endOnSignals(muster: Pick<Muster, 'stop'>): SignalWatch {
     process.on(signal, handler);
     return { signal, handler };
   });
-  // The command line reports what is wrong with the output; the work for it is stopped here.
+  // `watchOutput` of the command line reports the error. This handler stops the work, because nobody gets its output.
   const onOutputLost = (error: NodeJS.ErrnoException) => {
     received ??= 'SIGHUP';
     const isClosed = error.code === 'EPIPE';
@@ -74,12 +74,12 @@ const EXIT_CODES: Readonly<Record<TaskStatus, number>> = {
   running: 1,
 };
 
-/** Returns the exit code for the status of the main task: a run that could run no command has not succeeded. */
+/** Returns the exit code for the status of the main task. A run whose commands were all refused has not succeeded. */
 export function exitCode(status: TaskStatus, refusedCommands: string | null = null): number {
   return refusedCommands !== null && status === 'completed' ? 1 : EXIT_CODES[status];
 }
 
-/** 128 plus the number of the signal, as shells report it. */
+/** The exit codes after a signal: 128 plus the number of the signal, as in shells. */
 export const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 type EndingSignal = keyof typeof SIGNAL_EXIT_CODES;
 
@@ -116,11 +116,11 @@ export interface RunToEndOptions {
   readonly endProgress: () => void;
 }
 
-/** Starts a run whose signal is aborted when the process shall end. */
+/** Starts a run. The signal is aborted when the process has to end. */
 export type BeginRun = (onEvent: EventListener, signal: AbortSignal) => Promise<Run>;
 
 /**
- * Waits for the end of a run without a person, and says what the user can do next. Resolves to the exit code, and to
+ * Starts a run without a person, waits for its end, and says what the user can do next. Resolves to the exit code and
  * the id of the main task, which is null if a signal ended the run before it started.
  */
 export async function runToEnd(

@@ -3,7 +3,7 @@ import { sinceText } from '../../report/figures.ts';
 import { SPAN_KINDS, SPAN_NAMES, timeByKind, type Span, type SpanKind } from '../../report/span.ts';
 import { html } from './escape.ts';
 
-/** The height of a lane, and the bars of each kind in it, which differ in shape and not only in color. */
+/** The height of a lane, and the bars of each kind of span in it. The kinds differ in shape and not only in color. */
 const LANE_HEIGHT = 14;
 const BARS: Readonly<Record<SpanKind, readonly (readonly [top: number, height: number])[]>> = {
   slot: [[12, 1]],
@@ -23,9 +23,10 @@ const BARS: Readonly<Record<SpanKind, readonly (readonly [top: number, height: n
   away: [[1, 1]],
 };
 
-/** The width of a lane in units. Spans within one unit are drawn as one. */
+/** The width of a lane in units of the drawing. Spans within the same unit are drawn as one bar. */
 const LANE_UNITS = 100_000;
 
+/** The period of time that a lane shows. */
 export interface Scale {
   /** Milliseconds since the epoch. */
   readonly from: number;
@@ -36,7 +37,7 @@ export interface Scale {
 export function laneSvg(spans: readonly Span[], scale: Scale): string {
   const paths = Array.from(
     Map.groupBy(spans, ({ kind }) => kind),
-    ([kind, ofKind]) => `<path class="${kind}" d="${pathOf(kind, ofKind, scale)}"/>`,
+    ([kind, ofKind]) => `<path class="${kind}" d="${drawPath(kind, ofKind, scale)}"/>`,
   );
   const words = timeByKind(spans)
     .map(({ kind, ms }) => `${SPAN_NAMES[kind]} ${formatDuration(ms)}`)
@@ -44,14 +45,14 @@ export function laneSvg(spans: readonly Span[], scale: Scale): string {
   return `<svg viewBox="0 0 ${LANE_UNITS} ${LANE_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${html(words)}"><title>${html(words)}</title>${paths.join('')}</svg>`;
 }
 
-function pathOf(kind: SpanKind, spans: readonly Span[], { from, to }: Scale): string {
+function drawPath(kind: SpanKind, spans: readonly Span[], { from, to }: Scale): string {
   const unit = LANE_UNITS / Math.max(to - from, 1);
-  const place = (ms: number) => Math.round(Math.min(Math.max((ms - from) * unit, 0), LANE_UNITS));
+  const toUnits = (ms: number) => Math.round(Math.min(Math.max((ms - from) * unit, 0), LANE_UNITS));
   let drawn = -1;
   let path = '';
   for (const span of spans) {
-    const end = Math.max(place(span.to), place(span.from) + 1);
-    const start = Math.max(place(span.from), drawn);
+    const end = Math.max(toUnits(span.to), toUnits(span.from) + 1);
+    const start = Math.max(toUnits(span.from), drawn);
     if (end <= start) continue;
     drawn = end;
     path += bars(kind, start, end - start);
@@ -77,22 +78,22 @@ export function legend(spans: readonly Span[]): string {
   return `<ul class="legend">${items.join('')}</ul>`;
 }
 
-/** The number of marks on the axis at the closest zoom. Other zooms show a part of them. */
-const MARKS = 1000;
+/** The number of marks on the axis at the largest zoom. Smaller zooms show only some of the marks. */
+const AXIS_MARKS = 1000;
 
 /** Draws the axis in seconds since the start, with as many marks as the zoom has room for. */
 export function axis({ from, to }: Scale): string {
-  const marks = Array.from({ length: MARKS + 1 }, (_, at) => {
-    const x = `${(at * 100) / MARKS}%`;
-    const [dx, anchor] = at === MARKS ? [-3, 'end'] : [3, 'start'];
-    const time = sinceText(((to - from) * at) / MARKS);
+  const marks = Array.from({ length: AXIS_MARKS + 1 }, (_, at) => {
+    const x = `${(at * 100) / AXIS_MARKS}%`;
+    const [dx, anchor] = at === AXIS_MARKS ? [-3, 'end'] : [3, 'start'];
+    const time = sinceText(((to - from) * at) / AXIS_MARKS);
     return `<g class="${markClass(at)}"><line x1="${x}" x2="${x}" y2="22"/><text x="${x}" dx="${dx}" y="15" text-anchor="${anchor}">${time}</text></g>`;
   });
   return `<svg aria-hidden="true">${marks.join('')}</svg>`;
 }
 
 function markClass(at: number): string {
-  if (at % 125 === 0 && (at < MARKS - 125 || at === MARKS)) return 'k1';
+  if (at % 125 === 0 && (at < AXIS_MARKS - 125 || at === AXIS_MARKS)) return 'k1';
   if (at % 25 === 0) return 'k5';
   return at % 5 === 0 ? 'k20' : 'k100';
 }

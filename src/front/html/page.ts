@@ -11,12 +11,12 @@ import type { EventLines } from './event-lines.ts';
 import { axis, laneSvg, legend } from './lane.ts';
 import { taskDetails, detailsTitle } from './task-details.ts';
 
-/** The number of tasks on a page; others are only counted. */
+/** The maximum number of tasks on a page; the other tasks are only counted. */
 const SHOWN_TASKS = 2_000;
 
 /**
- * Writes a tree of tasks as one self-contained page, without scripts, network access or other styles, which its content
- * security policy enforces. The page comes in pieces, because a large one has megabytes.
+ * Writes a tree of tasks as one self-contained page, without scripts, network access or other styles. The content
+ * security policy of the page enforces this. The page is yielded in pieces, because a large page has megabytes.
  */
 export function* treePage(
   tree: TreeReport,
@@ -24,8 +24,8 @@ export function* treePage(
 ): Generator<string, void, undefined> {
   const rows = tree.rows.slice(0, SHOWN_TASKS);
   const omitted = tree.rows.length - rows.length;
-  yield head(titleOf(tree));
-  yield `<header><h1>${html(titleOf(tree))}</h1><p class="soft">muster tasks show, from the logs of these tasks alone. Look through it before you pass it on: it quotes prompts, answers, paths and commands.</p>${overview(tree)}</header>\n<main>\n`;
+  yield head(formatTitle(tree));
+  yield `<header><h1>${html(formatTitle(tree))}</h1><p class="soft">muster tasks show, from the logs of these tasks alone. Look through it before you pass it on: it quotes prompts, answers, paths and commands.</p>${overview(tree)}</header>\n<main>\n`;
   yield `<h2 id="timeline">Timeline</h2>\n${legend(tree.rows.flatMap(({ report }) => report?.spans ?? []))}\n`;
   yield zooms();
   yield `<div class="lanes" tabindex="0" role="region" aria-labelledby="timeline"><div class="rows">\n`;
@@ -57,7 +57,7 @@ function head(title: string): string {
 `;
 }
 
-function titleOf({ rows }: TreeReport): string {
+function formatTitle({ rows }: TreeReport): string {
   const report = rows[0]?.report;
   return report ? detailsTitle(report) : 'a task';
 }
@@ -90,14 +90,14 @@ function tokensText({ usage }: UsageTotal): string {
   return `${countText(usage.input + usage.cacheWrite)} in, ${countText(usage.output)} out, ${countText(usage.cacheRead)} cached`;
 }
 
-/** The number of tasks by status: `9: 8 completed, 1 failed`. */
+/** Counts the tasks by status: `9: 8 completed, 1 failed`. */
 function statuses(rows: readonly TreeRow[]): string {
   const counts = Map.groupBy(rows, ({ report }) => report?.status ?? 'without a log');
   const words = Array.from(counts, ([status, { length }]) => `${length} ${status}`);
   return `${rows.length}: ${words.join(', ')}`;
 }
 
-/** Radio buttons before the lanes. Only the style reacts to them, and the arrow keys work. */
+/** Writes the radio buttons of the zoom. They work without a script: the style sheet reacts to the checked button. */
 function zooms(): string {
   const inputs = ZOOMS.map(
     (zoom) =>
@@ -117,7 +117,7 @@ function lane({ id, level, report }: TreeRow, at: number, tree: TreeReport): str
 /** The zoom steps of the timeline; each has a radio button `zN`. */
 const ZOOMS = [1, 2, 5, 20, 100] as const;
 
-/** The only stylesheet of the page: the content security policy allows it by its hash. */
+/** The only style sheet of the page, which the content security policy allows by its hash. */
 const STYLE = `
 :root { color-scheme: light dark; --back: #fff; --fore: #1c2128; --soft: #59636e; --line: #d1d9e0; --panel: #f6f8fa; --link: #0550ae;
   --model: #0969da; --tool: #1a7f37; --children: #8250df; --person: #bc4c00; --slot: #6e7781; --held: #cf222e; --retry: #9a6700; --away: #1c2128; }
@@ -175,7 +175,7 @@ ${['model', 'tool', 'children', 'person', 'slot', 'held', 'retry', 'away']
 ${ZOOMS.map(zoomRules).join('\n')}
 `;
 
-/** The rules of a zoom step: it widens the lanes, is marked, and shows as many marks of the axis as fit. */
+/** Writes the style rules of a zoom step, which widen the lanes, mark the step, and show as many marks of the axis as fit. */
 function zoomRules(zoom: number): string {
   const marks = [5, 20, 100].filter((step) => step <= zoom).map((step) => `.k${step}`);
   const chosen = `#z${zoom}:checked`;

@@ -9,21 +9,21 @@ import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { EventLines } from './event-lines.ts';
 import { html } from './escape.ts';
 
-/** The longest prompt or answer, in code points. */
-const SHOWN_WORDS = 10_000;
-/** The number of lines of each list of a task. */
-const SHOWN_LINES = 1_000;
-const DEEPEST_INDENT = 4;
+/** The maximum length of a prompt or answer, in code points. */
+const MAX_TEXT_LENGTH = 10_000;
+/** The maximum number of lines in each list of a task. */
+const MAX_LINES = 1_000;
+const MAX_INDENT = 4;
 
-/** Writes the details of a task. `at` is its index among the rows, which links use. */
+/** Writes the details of a task. `at` is the index of its row, which links use. `from` is the start of the time scale. */
 export function taskDetails(
   { id, level, report, problem }: TreeRow,
   at: number,
   { events, from }: { readonly events: EventLines; readonly from: number },
 ): string {
-  const indent = `l${Math.min(level, DEEPEST_INDENT)}`;
+  const indent = `l${Math.min(level, MAX_INDENT)}`;
   if (report === null) {
-    return `<details class="task ${indent}"><summary><span class="id">${html(id)}</span> <span class="status">its log is not here</span></summary><div><p id="t${at}" tabindex="-1">${html(problem ?? '')}</p></div></details>\n`;
+    return `<details class="task ${indent}"><summary><span class="id">${html(id)}</span> <span class="status">its log is missing</span></summary><div><p id="t${at}" tabindex="-1">${html(problem ?? '')}</p></div></details>\n`;
   }
   const parts = [
     part('Prompt', cut(report.prompt), 'prose'),
@@ -61,29 +61,29 @@ function summary(report: TaskReport): string {
   return `${html(detailsTitle(report))} <span class="status">${report.status}</span>${flag} <span class="figures">${html(numbers.join(' · '))} · <span class="id">${html(report.id)}</span></span>`;
 }
 
-/** A heading and its text; empty if there is no text. */
+/** Writes a heading and its text; returns an empty text if there is no text. */
 function part(title: string, text: string, context: TerminalContext = 'exact'): string {
   if (text.trim() === '') return '';
-  const isWords = context === 'prose' ? ' class="words"' : '';
-  return `<h3>${html(title)}</h3><pre${isWords} tabindex="0">${html(text, context)}</pre>`;
+  const attribute = context === 'prose' ? ' class="words"' : '';
+  return `<h3>${html(title)}</h3><pre${attribute} tabindex="0">${html(text, context)}</pre>`;
 }
 
-/** The same, folded until the reader opens it. */
+/** Writes a heading and its text, which is folded until the reader opens it. */
 function folded(title: string, text: string): string {
   if (text === '') return '';
   return `<details><summary>${html(title)}</summary><div><pre tabindex="0">${html(text)}</pre></div></details>`;
 }
 
 function cut(text: string): string {
-  const shown = truncate(text, SHOWN_WORDS);
+  const shown = truncate(text, MAX_TEXT_LENGTH);
   const omitted = text.length - shown.length;
   return omitted === 0 ? text : `${shown}\n… cut here: ${omitted} more characters`;
 }
 
 function shownLines(lines: readonly string[], what: string): string {
-  const omitted = lines.length - SHOWN_LINES;
+  const omitted = lines.length - MAX_LINES;
   const more = omitted > 0 ? [`… and ${omitted} more ${what}`] : [];
-  return [...lines.slice(0, SHOWN_LINES).map(sanitizeLine), ...more].join('\n');
+  return [...lines.slice(0, MAX_LINES).map(sanitizeLine), ...more].join('\n');
 }
 
 function receiptText({ receipt }: TaskReport): string {

@@ -12,13 +12,13 @@ import { Highlighter } from './view/highlighter.ts';
 import { Pen } from './view/pen.ts';
 import { PLAIN, THEMES, type Theme } from './view/theme.ts';
 
-/** The sandbox is tried out this long after the first frame, which does not wait for it. */
-const SANDBOX_MS = 60;
+/** The delay of the sandbox test after the start, so that the first frame need not wait for the test. */
+const SANDBOX_CHECK_DELAY_MS = 60;
 
-/** Messages that need no frame later: a key draws one at once. */
+/** The messages that request no later frame, because keys are followed by a frame at once. */
 const DRAWN_AT_ONCE: ReadonlySet<UiMessage['type']> = new Set(['frame', 'key-pressed', 'typed']);
 
-/** Everything that the terminal UI is opened with. */
+/** The options of the terminal UI. */
 export interface AppOptions extends InterfaceOptions {
   readonly terminal: TerminalDevice;
   readonly theme: Theme;
@@ -88,7 +88,7 @@ export class App {
   start(): void {
     this.screen.start();
     if (this.options.theme !== PLAIN) this.screen.reports.askBackground();
-    setTimeout(() => void this.checkSandbox(), SANDBOX_MS);
+    setTimeout(() => void this.checkSandbox(), SANDBOX_CHECK_DELAY_MS);
   }
 
   private async checkSandbox(): Promise<void> {
@@ -96,7 +96,7 @@ export class App {
     this.session.dispatch({ type: 'sandbox-checked', sandbox });
   }
 
-  /** Adds a task of a watched conversation by its log; no event reports it. */
+  /** Adds a task of a watched conversation that was read from its log, because no event reported it. */
   readonly placeTask = (task: TaskState): void => {
     const { session } = this;
     session.dispatch({ type: 'task-found', task, isAsking: task.end === null });
@@ -106,7 +106,7 @@ export class App {
     if (main.task === id && main.lastSeq < task.lastSeq) session.open(id);
   };
 
-  /** Gives the terminal back. */
+  /** Stops what the user started and gives the terminal back. */
   async stop(): Promise<void> {
     const stopped = this.session.stop();
     this.stopDrawing();
@@ -121,14 +121,14 @@ export class App {
     this.screen.stopNow();
   }
 
-  /** Exactly as many lines as the terminal has. */
+  /** Draws exactly as many lines as the terminal has. */
   draw({ width, height, editor }: ScreenSize): readonly string[] {
     const { session } = this;
     session.dispatch({ type: 'frame', size: { width, height, editorLines: editor.length } });
     return drawFrame(session.state, editor, session.context);
   }
 
-  /** Returns false if the key is the editor's. */
+  /** Handles a key. Returns false if the editor has to handle it. */
   private pressKey(key: string): boolean {
     const { state, context, dispatch } = this.session;
     const keys = keyContext(state, this.screen.editor.isShowingAutocomplete());

@@ -6,20 +6,20 @@ import { readEnvironment } from '../../sys/env.ts';
 import { printText } from '../../sys/print.ts';
 import { killAllProcesses } from '../../sys/processes/process-group.ts';
 import { App } from './app.ts';
-import { attentionMethodOf } from './terminal/notification.ts';
+import { findAttentionMethod } from './terminal/notification.ts';
 import type { InterfaceOptions } from './terminal/session.ts';
 import { themeFor } from './view/theme.ts';
 
 export interface TuiRequest {
   /** The agent definition that the conversation runs as; null for the main agent. */
   readonly agent: string | null;
-  /** The conversation to continue: an id or its beginning, or the newest one; null for a new one. */
+  /** The conversation to continue, by its id or the beginning of the id, or the newest one; null for a new conversation. */
   readonly resume: { readonly id: string } | 'newest' | null;
   /** Whether the conversation is logged; only then it can be resumed. */
   readonly isLogged: boolean;
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];
-  /** Called once the UI is open with the function that receives all later messages. */
+  /** Called when the UI is open. It gets the function that receives all later messages. */
   readonly onOpened: (receive: (line: string) => void) => void;
 }
 
@@ -27,8 +27,8 @@ export interface TuiRequest {
 export const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 type EndSignal = keyof typeof EXIT_CODES;
 const SIGNALS: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-/** Whatever has not stopped after this time is killed: everything ends within 3 s. */
-const STOP_MS = 2_700;
+/** The time after which everything that has not stopped is killed, because everything must end within 3 s. */
+const STOP_TIMEOUT_MS = 2_700;
 
 /** Opens the terminal UI. Resolves to the exit code when the user has left it. */
 export async function runTui(muster: Muster, request: TuiRequest): Promise<number> {
@@ -39,11 +39,11 @@ export async function runTui(muster: Muster, request: TuiRequest): Promise<numbe
 
 /** The terminal UI, on a screen or in lines. */
 export type TerminalInterface = Pick<App, 'session' | 'start' | 'stop' | 'stopNow'> & {
-  /** Handles Ctrl+C where it arrives as a signal; without it the signal ends the process. */
+  /** Handles Ctrl+C if it arrives as a signal. Without this handler the signal ends the process. */
   readonly onInterrupt?: () => void;
 };
 
-/** Runs a terminal UI that `open` makes, until the user leaves it. */
+/** Runs the terminal UI that `open` creates, until the user leaves it. Resolves to the exit code. */
 export async function runInterface(
   muster: Muster,
   { agent, resume, isLogged, notices, onOpened }: TuiRequest,
@@ -52,7 +52,7 @@ export async function runInterface(
   const left = Promise.withResolvers<number>();
   const onLeave = () => left.resolve(0);
   const now = systemClock.monotonic;
-  const attention = attentionMethodOf(muster.notify, readEnvironment());
+  const attention = findAttentionMethod(muster.notify, readEnvironment());
   const app = open({ library: muster, agent, notices, now, attention, onLeave });
   const id = resume === 'newest' ? muster.newestConversation() : resume?.id;
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
@@ -62,7 +62,7 @@ export async function runInterface(
     if (signal === 'SIGINT' && app.onInterrupt !== undefined) app.onInterrupt();
     else left.resolve(EXIT_CODES[signal]);
   });
-  const killer = setTimeout(() => void killAllProcesses({ graceMs: 0 }), STOP_MS);
+  const killer = setTimeout(() => void killAllProcesses({ graceMs: 0 }), STOP_TIMEOUT_MS);
   await muster.stop({ by: 'user', because: 'the user left' });
   clearTimeout(killer);
   const { id: shown } = app.session.conversation;
@@ -72,17 +72,17 @@ export async function runInterface(
   return code;
 }
 
-/** Shows a UI until `left` resolves, and gives the terminal back whatever happens. */
+/** Shows a UI until `left` resolves, and gives the terminal back in any case, even after a crash. */
 export async function holdTerminal(
   app: TerminalInterface,
   left: Promise<number>,
   onSignal: (signal: EndSignal) => void,
 ): Promise<number> {
-  // On the screen Ctrl+C is a key. The signals arrive if the terminal is gone, or another program ends this one.
+  // On the screen Ctrl+C is a key. The signals arrive if the terminal is gone, or if another program ends this process.
   for (const signal of SIGNALS) process.on(signal, onSignal);
   const giveBack = () => app.stopNow();
   process.once('exit', giveBack);
-  // The message of a crash must be readable on the terminal as it was.
+  // The message of a crash must be readable, so the terminal is given back before the message is printed.
   process.once('uncaughtExceptionMonitor', giveBack);
   app.start();
   const code = await left;

@@ -21,7 +21,7 @@ function state(
   return made;
 }
 
-const LOOK = { columns: 80, most: 8, now: 65_000 };
+const LOOK = { columns: 80, maxLines: 8, now: 65_000 };
 
 describe('the live lines of a headless run', () => {
   it('are indented like the tree of tasks', () => {
@@ -43,7 +43,7 @@ describe('the live lines of a headless run', () => {
 
   it('count the tasks that do not fit', () => {
     const states = Array.from({ length: 12 }, (_, index) => state(`child${index}xx`));
-    const lines = liveTree(states, { ...LOOK, most: 4 });
+    const lines = liveTree(states, { ...LOOK, maxLines: 4 });
     expect(lines).toHaveLength(4);
     expect(lines.at(-1)).toBe('… 9 more at work');
   });

@@ -50,11 +50,11 @@ it.each([
   expect(await linesOf(message, level, 'tasks')).toEqual(AROUND(line));
 });
 
-it('a person who watches nothing gets no line for it', async () => {
+it('a person who does not watch gets no line for a notice', async () => {
   expect(await linesOf('half way', 'error', 'waits')).toEqual([]);
 });
 
-it('another terminal shows main tasks, too, with their ids', async () => {
+it('another terminal also shows main tasks, with their ids', async () => {
   expect(await linesOf('half way', 'info', 'calls', 'shown')).toEqual([
     '▸ main ID: main',
     '  main ID: Task {"prompt":"part","description":"a\\njob"}',
@@ -134,7 +134,7 @@ describe('what holds a task', () => {
       'child',
       'waits',
       { type: 'turn.held', turn: 1, because, untilMs: NOW },
-      '… general-purpose ID: waits for the rate limit of fake until 17:05:09',
+      '… general-purpose ID: waiting for the rate limit of fake until 17:05:09',
     ],
     [
       'a short one',
@@ -148,7 +148,7 @@ describe('what holds a task', () => {
       'root',
       'waits',
       { type: 'turn.held', turn: 1, because, untilMs: null },
-      '… main: waits for the rate limit of fake',
+      '… main: waiting for the rate limit of fake',
     ],
     [
       'one without an end of a child',
@@ -162,7 +162,7 @@ describe('what holds a task', () => {
       'child',
       'tasks',
       { type: 'turn.held', turn: 1, because, untilMs: null },
-      '… general-purpose ID: waits for the rate limit of fake',
+      '… general-purpose ID: waiting for the rate limit of fake',
     ],
   ])('%s', async (_, whose, detail, body, line) => {
     const state = (await test())[whose];

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { questionLines } from '../../../src/front/headless/question-lines.ts';
 import { editTool } from '../../../src/tools/edit/edit.ts';
 
-it('a replacement at all places says so', () => {
+it('a replacement of every occurrence says so', () => {
   const edits = editTool.proposes?.(
     { file_path: 'a.txt', old_string: 'a\nb', new_string: 'c', replace_all: true },
     { cwd: '/w' },
@@ -31,7 +31,7 @@ it('a replacement at all places says so', () => {
   expect(lines).toEqual([
     '4o6fij6ze86hq1  main asks to run Edit:',
     '  | /w/a.txt',
-    '  | at every place:',
+    '  | every occurrence:',
     '  | - a',
     '  | - b',
     '  | + c',

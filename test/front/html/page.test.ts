@@ -52,7 +52,7 @@ it('text of logs never becomes markup, and control characters are removed', () =
   );
 });
 
-it('text keeps its content', () => {
+it('the text of logs keeps its content', () => {
   expect(html(`<a href="x">'&amp;`)).toBe('&lt;a href=&quot;x&quot;&gt;&#39;&amp;amp;');
 });
 
@@ -81,13 +81,13 @@ it('every link has exactly one target', () => {
   for (const [, target = ''] of page.matchAll(/ href="#([^"]+)"/g)) expect(ids).toContain(target);
 });
 
-it('the size grows with tasks and not with events', () => {
+it('the size of the page grows with the tasks and not with their events', () => {
   const few = tags(pageOf({ tasks: 10, events: 400 }, 'x')).length;
   const many = tags(pageOf({ tasks: 10, events: 20_000 }, 'x')).length;
   expect(many).toBe(few);
 });
 
-it('omissions are reported', () => {
+it('the page says what it leaves out', () => {
   const page = pageOf({ tasks: 1, events: 24_000 }, 'x');
   expect(page).toMatch(/… \d+ events left out here: muster tasks log child0000000 …/);
   expect(page).toContain('more turns');

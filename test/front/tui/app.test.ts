@@ -89,7 +89,7 @@ describe('a question', () => {
     expect(stage.asked.sent).toEqual([]);
   });
 
-  it('is left for later by esc, which stops nothing', async () => {
+  it('loses the focus and stays open after Esc, which stops nothing', async () => {
     await using stage = await asking();
     await stage.emulator.press(KEYS.tab, KEYS.escape, 'y');
     expect(stage.asked).toMatchObject({ answers: [], stopped: [] });
@@ -109,7 +109,7 @@ describe('a question', () => {
     expect(screen).toMatch(/^yy$/m);
   });
 
-  it('that is settled elsewhere loses the focus', async () => {
+  it('loses the focus when somebody else settles it', async () => {
     await using stage = await asking();
     await stage.emulator.press(KEYS.tab);
     await stage.screen();

@@ -91,7 +91,7 @@ describe('a conversation that was cut off', () => {
     expect(stage.asked.resumed).toEqual([['mainmain', 'only the parser']]);
   });
 
-  it('does not continue on enter if it had come to rest', async () => {
+  it('does not continue on Enter if it had ended', async () => {
     await using stage = earlier();
     stage.app.session.open('mainmain');
     await loaded(stage);

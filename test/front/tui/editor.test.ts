@@ -37,7 +37,7 @@ describe('a shell command of the user', () => {
     ]);
   });
 
-  it('shows its output after a conversation has ended, too', async () => {
+  it('shows its output even after a conversation has ended', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.say('go');
     stage.answer('mainmain', 'Done.');
@@ -47,7 +47,7 @@ describe('a shell command of the user', () => {
     expect(screen).toMatch(/^! echo here +exit code 0, [^\n]*\n {2}here$/m);
   });
 
-  it('with two marks is only shown', async () => {
+  it('is only shown, and not sent, if it starts with two exclamation marks', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.say('!!echo here');
     const screen = await until(stage, (text) => text.includes('shown only'));
@@ -68,7 +68,7 @@ describe('a shell command of the user', () => {
     expect(stage.asked.interrupted).toEqual([]);
   });
 
-  it('ends with Ctrl+C, which does not leave then', async () => {
+  it('ends with Ctrl+C, which does not leave while it runs', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.say('!sleep 600');
     await until(stage, (text) => text.includes('running'));
@@ -89,7 +89,7 @@ describe('a shell command of the user', () => {
     expect(stage.emulator.written).not.toContain('\u001b]52;');
   });
 
-  it('with a million lines keeps the screen and the message small', async () => {
+  it('keeps the screen and the message small even for a million lines of output', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.say('!seq 1000000');
     const screen = await until(stage, (text) => text.includes('exit code 0'));
@@ -148,7 +148,7 @@ it('arguments of commands are offered', async () => {
 });
 
 describe('a paste', () => {
-  it('of much text is one mark, and complete in the message and the history', async () => {
+  it('is one mark if it is long, and complete in the message and the history', async () => {
     await using stage = new Stage();
     const text = Array.from({ length: 120 }, (_, at) => `line ${at}`).join('\n');
     await stage.emulator.press(PASTE(text));
@@ -172,7 +172,7 @@ describe('a paste', () => {
     expect(stage.typed).toEqual(['one\ntwo\n\nthree']);
   });
 
-  it('of the path of an image attaches that image', async () => {
+  it('attaches the image if it is the path of an image', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'muster-image-'));
     try {
       writeFileSync(join(directory, 'a shot.png'), 'image');
@@ -195,7 +195,7 @@ describe('a paste', () => {
     }
   });
 
-  it('of a path that does not exist is text', async () => {
+  it('is text if it is a path that does not exist', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.emulator.press(PASTE('/nowhere/a.png'));
     const screen = await until(stage, (text) => text.includes('taken as text'));

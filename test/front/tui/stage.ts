@@ -4,7 +4,7 @@ import type { JsonValue } from '../../../src/base/json.ts';
 import { App } from '../../../src/front/tui/app.ts';
 import type { ConversationPort } from '../../../src/front/tui/terminal/conversation-runner.ts';
 import {
-  attentionMethodOf,
+  findAttentionMethod,
   type AttentionMethod,
 } from '../../../src/front/tui/terminal/notification.ts';
 import type { LineStreams } from '../../../src/front/tui/plain/line-terminal.ts';
@@ -109,7 +109,7 @@ export class Stage implements AsyncDisposable {
     rows = 24,
     theme = themeFor({}),
     notices = [],
-    attention = attentionMethodOf('bell', {}),
+    attention = findAttentionMethod('bell', {}),
     watched,
     keyBindings = new Map(),
     cwd = '/home/you/project',

@@ -3,7 +3,7 @@ import { COMPLETED_SHELLS } from '../completion-values.ts';
 import { defineCommand } from '../command.ts';
 import { quoteValue } from '../../../config/message-text.ts';
 
-/** `muster completion`: prints the script of a shell; with words, prints what the last of them could become. */
+/** `muster completion`: prints the script for a shell; with words, prints the completions of the last word. */
 export const completionCommand = defineCommand({
   words: 'completion',
   summary: 'the script that lets a shell complete: bash, zsh or fish; with words, the next one',
@@ -32,7 +32,7 @@ export const completionCommand = defineCommand({
     const { completionOffer } = await import('./completion/candidates.ts');
     const offer = await completionOffer(typedWords(shell, words), {
       commands: await commands(),
-      // zsh and fish match as their users have configured them: case, parts of words.
+      // zsh and fish match by themselves, because their users configure how: ignoring case, or by parts of words.
       matching: shell === 'bash' ? 'prefix' : 'by shell',
     });
     out(offerText(shell, offer));

@@ -4,7 +4,7 @@ import { defineReportCommand } from '../command.ts';
 import { columns } from '../layout.ts';
 import { CONFIG_FLAGS, configOptions, PROJECT_FLAGS } from '../run-options.ts';
 
-/** `muster config show`. Throws UsageError if something in the configuration is wrong. */
+/** `muster config show`. Throws UsageError if the configuration is wrong. */
 export const configShowCommand = defineReportCommand({
   words: 'config show',
   summary: 'every setting, its value and where that came from',

@@ -1,7 +1,7 @@
 import { defineReportCommand } from '../command.ts';
 import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
 
-/** `muster doctor`: makes every check, even if one fails; exit code 1 if one does. */
+/** `muster doctor`: runs all checks, even if a check fails. The exit code is then 1. */
 export const doctorCommand = defineReportCommand({
   words: 'doctor',
   summary: 'check that everything a run needs is there',

@@ -3,7 +3,7 @@ import { defineReportCommand } from '../command.ts';
 import { columns } from '../layout.ts';
 import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
 
-/** `muster models`: exit code 1 if the main agent would have no model. */
+/** `muster models`: the exit code is 1 if no model can be chosen for the main agent. */
 export const modelsCommand = defineReportCommand({
   words: 'models',
   summary: 'the configured providers and the model of each tier',

@@ -49,7 +49,7 @@ export const promptCommand = defineCommand<PromptOptions>({
 function parsePrompt({ operands, flags }: CommandArguments): PromptOptions {
   const resume = resumedConversation(flags);
   const readsStdin = flags.has('print');
-  // A message on the command line, or a form for its answer, is for a run without a screen.
+  // A prompt or a form for the answer on the command line asks for a run without a screen.
   const isHeadless = (['output-format', 'output-schema', 'verbose'] as const).some((name) =>
     flags.has(name),
   );

@@ -53,7 +53,7 @@ export const runCommand = defineCommand<TemplateRunOptions>({
   ],
   parse: (args) => ({
     action: parseAction(args),
-    ...outputOf(args.flags),
+    ...parseOutput(args.flags),
     force: args.flags.has('force'),
     ...sessionOptions(args.flags),
   }),
@@ -94,12 +94,12 @@ function parseAction({ operands, flags }: CommandArguments): TemplateAction {
 }
 
 function refuse(flags: FlagReader, names: readonly FlagName[], reason: string): void {
-  const [wrong] = flags.givenOf(names);
+  const [wrong] = flags.findGivenFlags(names);
   if (wrong !== undefined) throw new UsageError(`${wrong} does not go with ${reason}`);
 }
 
 /** Reads the format and the file of the results. Without a format, the extension of the file decides. */
-function outputOf(flags: FlagReader) {
+function parseOutput(flags: FlagReader) {
   const out = flags.text('out');
   const extension = /\.(json|csv)$/i.exec(out ?? '')?.[1]?.toLowerCase();
   const usual = flags.has('json') ? 'json' : extension;

@@ -8,7 +8,7 @@ import type { DataOptions } from '../run-options.ts';
 import { FILES } from '../completion-values.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** The variables about the terminal that a command of the user's own may see. */
+/** The variables about the terminal, which a command of the user may see, but no command of an agent. */
 const TERMINAL = ['TERM', 'COLORTERM', 'NO_COLOR'];
 
 interface SandboxOptions extends DataOptions {
@@ -17,7 +17,7 @@ interface SandboxOptions extends DataOptions {
   readonly cwd: string | null;
   readonly addDirs: readonly string[];
   readonly readOnly: boolean;
-  /** Whether the network is allowed; false for the configured value. */
+  /** Whether `--network` allows the network; if false, the configuration decides. */
   readonly network: boolean;
 }
 
@@ -44,9 +44,9 @@ export const sandboxCommand = defineCommand<SandboxOptions>({
 });
 
 /**
- * Runs a command with the stdin, stdout and stderr of this process, in the sandbox that an agent's commands
- * get. Returns its exit code, or 128 plus the number of the signal that ended it; 1 if there is no sandbox, and
- * then nothing is run. Throws UsageError.
+ * Runs a command with the stdin, stdout and stderr of this process, in the same sandbox as the commands of agents.
+ * Returns the exit code of the command, or 128 plus the number of the signal that ended it. If there is no sandbox,
+ * nothing is run and the exit code is 1. Throws UsageError.
  */
 async function runInSandbox(options: SandboxOptions, context: CommandContext): Promise<number> {
   const [{ loadConfig }, { dataDirectory }, inputs] = await Promise.all([
@@ -62,10 +62,10 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
     inputs.configInputs({ ...options, trustProject: false, flags: [] }, context),
   );
   const { kind, caches, network, env: variables } = config.sandbox;
-  const place = { environment: context.environment, home: context.home };
+  const user = { environment: context.environment, home: context.home };
   const chosen = options.dataDir === null ? {} : { dataDir: options.dataDir };
-  const dataDir = dataDirectory(place, { cwd: context.cwd, ...chosen });
-  const settings = { ...place, kind, caches, roots, dataDir, canWriteDataDir: true };
+  const dataDir = dataDirectory(user, { cwd: context.cwd, ...chosen });
+  const settings = { ...user, kind, caches, roots, dataDir, canWriteDataDir: true };
   const sandbox = await openConfiguredSandbox(settings);
   const state = await sandbox.state();
   if (!state.on) {
@@ -98,7 +98,7 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
         entry.keptAt === null
           ? `${entry.path} could not be removed: ${entry.problem}`
           : `${entry.path} was moved to ${entry.keptAt}`;
-      context.err(`muster: a command may not make protected files: ${outcome}\n`);
+      context.err(`muster: commands must not create protected files: ${outcome}\n`);
     }
     return code;
   } catch (thrown) {

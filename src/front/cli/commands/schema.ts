@@ -31,7 +31,7 @@ export const schemaCommand = defineCommand({
   },
   run: async ({ name }) => {
     if (name === null) printText(factLines(Object.entries(SCHEMAS)));
-    else printJson(await schemaOf(name), 2);
+    else printJson(await loadSchema(name), 2);
     return 0;
   },
 });
@@ -40,13 +40,13 @@ function isSchemaName(name: string): name is SchemaName {
   return Object.hasOwn(SCHEMAS, name);
 }
 
-async function schemaOf(name: SchemaName): Promise<unknown> {
+async function loadSchema(name: SchemaName): Promise<unknown> {
   if (name !== 'config') return JSON.parse(readSchema(name));
   const { configSchema } = await import('../../../config/schema.ts');
   return configSchema();
 }
 
-/** Reads a schema that the build has made from the types and put beside the program. */
+/** Reads a schema that the build has generated from the types and placed beside the program. */
 function readSchema(name: Exclude<SchemaName, 'config'>): string {
   const url = new URL(`./schemas/${name}.json`, import.meta.url);
   try {

@@ -5,7 +5,7 @@ import { PROJECT_FLAGS } from '../run-options.ts';
 import { agentsLocation, agentsOptions, directoryOption } from './agents/location.ts';
 import { dropMissing } from '../../../base/drop-missing.ts';
 
-/** Characters of a description in a list for people. */
+/** The maximum length of a description in a list for people, in code points. */
 const SHOWN_DESCRIPTION = 160;
 
 /** `muster skills list` */
@@ -22,7 +22,7 @@ export const skillsListCommand = defineReportCommand({
   },
 });
 
-/** `muster skills check`: exit code 1 for an error. */
+/** `muster skills check`: the exit code is 1 if there is an error. */
 export const skillsCheckCommand = defineReportCommand({
   words: 'skills check',
   summary: 'what is wrong with the skills here; exits with 1 for errors',
@@ -47,7 +47,7 @@ function parseSkills({ flags }: CommandArguments) {
   return { ...agentsOptions(flags), dir: flags.text('dir') };
 }
 
-/** Returns where `muster skills …` looks: in every directory below `--dir`, or where a run looks. */
+/** Returns the directories in which `muster skills …` searches: all below `--dir`, or those of a run. */
 function skillsLocation(
   options: ReturnType<typeof parseSkills>,
   context: CommandContext,
@@ -76,7 +76,7 @@ function asText({ skills, skipped }: Listings): string {
   return [...lines, ...skippedLines].map((line) => `${line}\n`).join('');
 }
 
-/** Lists how a skill differs from instructions that a model loads and follows itself. */
+/** Lists the ways in which a skill differs from one that a model loads and follows itself. */
 function traits({
   agent,
   model,

@@ -14,19 +14,19 @@ import { TASK_VALUES } from '../completion-values.ts';
 import { defineTasksCommand } from './tasks/with-tasks.ts';
 import { quoteValue } from '../../../config/message-text.ts';
 
-/** As many as fit into a few screens; `--all` shows the rest. */
+/** The maximum number of printed rows, which fill a few screens. `--all` prints the others, too. */
 const MAX_ROWS = 50;
-/** Code points. */
+/** The maximum length of a label in code points. */
 const LABEL_LENGTH = 40;
 const SHOWN_MODELS = 5;
 const DAY_MS = 86_400_000;
 const DAYS = /^([1-9]\d{0,4})d$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The first day that counts, `YYYY-MM-DD`, or a number of days up to today; days of UTC. */
+/** The first day that counts (`YYYY-MM-DD`), or the number of days that count, today included. Days are those of UTC. */
 type Since = { readonly day: string } | { readonly days: number };
 
-/** `muster usage`. JSON: all rows. */
+/** `muster usage`. JSON always has all rows. */
 export const usageCommand = defineTasksCommand({
   words: 'usage',
   summary: 'tokens and cost: of all tasks, or of one with all below it',
@@ -57,7 +57,7 @@ function parseSince(text: string | null): Since | null {
   );
 }
 
-/** Whether the calendar has such a day: `Date` takes 30 February for one of the first days of March. */
+/** Whether the calendar has such a day. `Date` alone does not tell, because it reads 30 February as a day in March. */
 function isDay(text: string): boolean {
   if (!DAY.test(text)) return false;
   const at = new Date(`${text}T00:00:00Z`);
@@ -68,7 +68,7 @@ function firstDay(since: Since, now: number): string {
   return 'day' in since ? since.day : formatUtcDay(now - (since.days - 1) * DAY_MS);
 }
 
-function printReport(report: UsageReport, most: number | null): void {
+function printReport(report: UsageReport, maxRows: number | null): void {
   const { by, rows, since, total } = report;
   if (rows.length === 0) {
     printProse(
@@ -77,11 +77,11 @@ function printReport(report: UsageReport, most: number | null): void {
     );
     return;
   }
-  const shown = most === null ? rows : rows.slice(0, most);
+  const shown = maxRows === null ? rows : rows.slice(0, maxRows);
   const heading = [by, 'tasks', 'answers', 'input', 'output', 'cache read', 'cache write'];
   const table = [
     [...heading, 'reasoning', 'cost'],
-    ...shown.flatMap((row) => cells(labelOf(row, by), row)),
+    ...shown.flatMap((row) => cells(formatLabel(row, by), row)),
     ...cells('total', total),
   ];
   const lines = columns(table).trimEnd().split('\n');
@@ -94,7 +94,7 @@ function totalLines({ estimated }: UsageSum): number {
   return estimated.answers > 0 ? 2 : 1;
 }
 
-/** Returns one line, and a second one for what was estimated, which the first does not contain. */
+/** Returns a line for the reported usage, and a second line for estimated usage, which the first line does not contain. */
 function cells(label: string, { tasks, reported, estimated }: UsageSum): readonly string[][] {
   const line = [label, countText(tasks), ...useCells(reported)];
   if (estimated.answers === 0) return [line];
@@ -107,7 +107,7 @@ function useCells(use: UsageTotal): readonly string[] {
   return [use.answers, ...tokens].map(countText).concat(costText(use));
 }
 
-function labelOf({ key, title }: UsageRow, by: UsageReport['by']): string {
+function formatLabel({ key, title }: UsageRow, by: UsageReport['by']): string {
   const label = by === 'task' || by === 'tree' ? `${key} ${title}` : title;
   return truncate(label.replaceAll(/\s+/g, ' '), LABEL_LENGTH);
 }

@@ -8,36 +8,36 @@ import type { Transcript } from './transcript.ts';
 export type Focus = 'editor' | 'question' | 'tasks' | 'entries';
 
 /**
- * The purpose of the editor's text. `draft` is the message that was being typed before; it returns to the
+ * The purpose of the editor's text. `draft` is the unfinished message that was in the editor before; it returns to the
  * editor afterwards.
  */
 export type Writing =
   | { readonly kind: 'message' }
   | { readonly kind: 'reason' | 'answer' | 'plan' | 'search'; readonly draft: string };
 
-/** The line at the top of a view that does not follow the end: the key of an entry, and a line of that entry. */
+/** The line at the top of a view that has been scrolled: the key of an entry, and the index of a line of that entry. */
 export interface Anchor {
   readonly key: number;
   readonly line: number;
 }
 
-/** A search in the conversation that is shown. */
+/** A search in the transcript in view. */
 export interface Search {
   readonly typed: string;
-  /** The pattern to search for, or null while nothing is typed. */
+  /** The pattern of the typed text; null while the text is blank. */
   readonly pattern: RegExp | null;
-  /** Entries that match, the oldest first. */
+  /** The entries that match, the oldest first. */
   readonly matches: readonly SearchMatch[];
   /** Whether the full log was searched, and not only the entries in memory. */
   readonly isComplete: boolean;
-  /** The match that the view went to; null before the first step. */
+  /** The match that is in view; null before the first step. */
   readonly current: Anchor | null;
 }
 
-/** The user's last message in a conversation, which an undo takes back. */
+/** The last message of the user in a conversation, which an undo takes back. */
 export interface LastPrompt {
   readonly text: string;
-  /** The number of the last event before it; null if the conversation starts with it. */
+  /** The number of the last event before the message; null if the conversation starts with the message. */
   readonly before: number | null;
 }
 
@@ -51,9 +51,9 @@ export interface PendingRewind {
 export interface ConversationStatus {
   /** The id of its main task; null before the first message. */
   readonly id: string | null;
-  /** Whether this process runs it. */
+  /** Whether this process runs the conversation. */
   readonly isAtWork: boolean;
-  /** Whether it belongs to another process and is only watched. */
+  /** Whether the conversation belongs to another process and is only watched. */
   readonly isWatched: boolean;
   /** Whether a message still waits for its attachments. */
   readonly isSending: boolean;
@@ -66,7 +66,7 @@ export interface TerminalSize {
   readonly editorLines: number;
 }
 
-/** The complete state of the terminal UI. `update` makes the next state; nothing changes one in place. */
+/** The complete state of the terminal UI. `update` returns the next state; a state is never changed in place. */
 export interface AppState {
   /** The fold of all task events. */
   readonly tree: DisplayedTree;
@@ -74,7 +74,7 @@ export interface AppState {
   /** A full screen, or lines for a screen reader. */
   readonly surface: 'screen' | 'lines';
   readonly size: TerminalSize;
-  /** The state of the sandbox, or null until it has been tried out. */
+  /** The result of the sandbox test; null until the test has ended. */
   readonly sandbox: SandboxState | null;
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];
@@ -82,21 +82,21 @@ export interface AppState {
   readonly isShellRunning: boolean;
   readonly focus: Focus;
   readonly writing: Writing;
-  /** The editor's text. */
+  /** The text in the editor. */
   readonly typed: string;
-  /** The question that has the focus or is being answered. */
+  /** The id of the question that has the focus or is being answered. */
   readonly question: string | null;
-  /** The first line of that question in view. */
+  /** The index of the first line in view of that question. */
   readonly questionScroll: number;
   /** The task whose transcript is shown; null for the conversation. */
   readonly openTask: string | null;
   /** The selected task in the tree. */
   readonly chosenTask: string | null;
-  /** The line at which the view is fixed, or null if it follows the end. */
+  /** The position of the view; null if the view follows the end. */
   readonly anchor: Anchor | null;
   /** Whether calls and thoughts show more than one line. */
   readonly isExpanded: boolean;
-  /** Keys of the entries for which the opposite holds. */
+  /** The keys of the entries for which `isExpanded` is reversed. */
   readonly toggled: ReadonlySet<number>;
   /** The key of the selected entry, while entries have the focus. */
   readonly chosenEntry: number | null;

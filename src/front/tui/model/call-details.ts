@@ -2,14 +2,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/jso
 import { textDiff, type DiffBounds, type TextDiff } from './text-diff.ts';
 import { truncate } from '../../../base/text.ts';
 
-/** The limits of one change that is kept. Of the later changes of a call only the size is kept. */
-const BOUNDS: DiffBounds = { lines: 120, lineLength: 500, around: 3 };
-const COUNTED: DiffBounds = { ...BOUNDS, lines: 0 };
+/** The limits of each kept change. Only the sizes of the changes after the first `MAX_CHANGES` of a call are kept. */
+const BOUNDS: DiffBounds = { lines: 120, lineLength: 500, context: 3 };
+const SIZE_ONLY: DiffBounds = { ...BOUNDS, lines: 0 };
 const MAX_CHANGES = 20;
-/** The part of a result that is searched for line numbers, in UTF-16 units. */
-const MAX_SAID = 20_000;
+/** The length of the part of a result that is searched for line numbers, in UTF-16 units. */
+const MAX_SEARCHED = 20_000;
 
-/** The text changes that a call of Write, Edit or MultiEdit requests; none for other calls. */
+/** Returns the text changes that a call of Write, Edit or MultiEdit requests; an empty list for other calls. */
 export function textChanges(tool: string, input: JsonValue): readonly TextDiff[] {
   if (!isJsonObject(input)) return [];
   switch (tool) {
@@ -21,7 +21,7 @@ export function textChanges(tool: string, input: JsonValue): readonly TextDiff[]
       const { edits } = input;
       if (!Array.isArray(edits)) return [];
       return edits.flatMap((edit: JsonValue, index) =>
-        isJsonObject(edit) ? [change(edit, index < MAX_CHANGES ? BOUNDS : COUNTED)] : [],
+        isJsonObject(edit) ? [change(edit, index < MAX_CHANGES ? BOUNDS : SIZE_ONLY)] : [],
       );
     }
     default:
@@ -37,25 +37,25 @@ function text(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The same changes with their line numbers, which the result of the call names: `1 replacement at line 12`. */
-export function placedChanges(
+/** Adds the line numbers to changes. The result of the call names them: `1 replacement at line 12`. */
+export function addLineNumbers(
   changes: readonly TextDiff[],
   tool: string,
-  said: string,
+  result: string,
 ): readonly TextDiff[] {
   if (tool !== 'Edit' && tool !== 'MultiEdit') return changes;
-  const all = [...said.slice(0, MAX_SAID).matchAll(/\d+ replacements? at lines? (\d+)/g)];
-  // The path comes before them, and may contain anything.
-  const places = all.slice(-changes.length);
-  if (places.length < changes.length) return changes;
-  return changes.map((each, index) => ({ ...each, first: Number(places[index]?.[1]) }));
+  const all = [...result.slice(0, MAX_SEARCHED).matchAll(/\d+ replacements? at lines? (\d+)/g)];
+  // A path comes before the line numbers and may contain the same words, so only the last matches count.
+  const numbers = all.slice(-changes.length);
+  if (numbers.length < changes.length) return changes;
+  return changes.map((each, index) => ({ ...each, first: Number(numbers[index]?.[1]) }));
 }
 
-/** The longest subject, in UTF-16 units. */
+/** The maximum length of a subject, in UTF-16 units. */
 const MAX_SUBJECT = 400;
 
-/** For each tool the arguments that say what a call is about, the most specific first. */
-const TELLING: Readonly<Record<string, readonly string[]>> = {
+/** The names of the arguments that say what a call is about, by tool, the most specific first. */
+const SUBJECT_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   Bash: ['command'],
   Grep: ['pattern'],
   Glob: ['pattern'],
@@ -68,12 +68,13 @@ const TELLING: Readonly<Record<string, readonly string[]>> = {
   Notify: ['message'],
   Skill: ['skill', 'name'],
 };
-const ANY_TOOL = ['file_path', 'path', 'url', 'query'];
+/** The names of such arguments that any tool may have. */
+const COMMON_ARGUMENTS = ['file_path', 'path', 'url', 'query'];
 
-/** The argument that says what a call is about: the command, the path, the pattern. */
+/** Returns the argument that says what a call is about, such as a command, a path or a pattern. */
 export function callSubject(tool: string, input: JsonValue): string {
   if (!isJsonObject(input)) return truncate(String(input), MAX_SUBJECT);
-  const telling = [...(TELLING[tool] ?? []), ...ANY_TOOL];
+  const telling = [...(SUBJECT_ARGUMENTS[tool] ?? []), ...COMMON_ARGUMENTS];
   for (const name of telling) {
     const value = input[name];
     if (typeof value === 'string' && value !== '') {

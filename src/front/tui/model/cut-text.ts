@@ -1,14 +1,14 @@
-/** Cuts a text to its first `most` UTF-16 units, without half a character. Returns a copy, so that the full text can be freed. */
-export function textStart(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const end = isHighHalf(text.charCodeAt(most - 1)) ? most - 1 : most;
+/** Cuts a text to its first `maxLength` UTF-16 units and splits no surrogate pair. Returns a copy, so that the full text can be freed. */
+export function textStart(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const end = isHighHalf(text.charCodeAt(maxLength - 1)) ? maxLength - 1 : maxLength;
   return copied(text.slice(0, end));
 }
 
-/** Cuts a text to its last `most` UTF-16 units, as `textStart` does. */
-export function textEnd(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const start = text.length - most;
+/** Cuts a text to its last `maxLength` UTF-16 units, as `textStart` does. */
+export function textEnd(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const start = text.length - maxLength;
   return copied(text.slice(isHighHalf(text.charCodeAt(start - 1)) ? start + 1 : start));
 }
 
@@ -19,7 +19,7 @@ export function linesIn(text: string): number {
   return text.endsWith('\n') ? lines - 1 : lines;
 }
 
-/** Copies a slice, which would keep the full text in memory. */
+/** Copies a slice of a text. A slice itself would keep the full text in memory. */
 export function copied(slice: string): string {
   return Buffer.from(slice, 'utf16le').toString('utf16le');
 }

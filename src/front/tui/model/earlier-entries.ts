@@ -5,10 +5,10 @@ import type { TaskEvent } from '../../../protocol/events/event.ts';
 /** Visits the events of a log in order. */
 export type ScanLog = (visit: (event: TaskEvent) => void) => void;
 
-/** The number of entries that are read on each side of the view. */
-const MAX_BESIDE = 500;
+/** The maximum number of entries that are read on each side of the view. */
+const MAX_READ_PER_SIDE = 500;
 
-/** Visits the entries of a transcript that are only in the log, in order, and with bounded memory. */
+/** Visits the entries of a transcript that are only in the log, in order. Uses a bounded amount of memory. */
 export function visitDropped(
   transcript: Transcript,
   scan: ScanLog,
@@ -31,16 +31,16 @@ export function readEarlier(transcript: Transcript, scan: ScanLog, key: number):
   let [older, newer] = [0, 0];
   visitDropped(transcript, scan, (entry) => {
     if (entry.key >= key) {
-      if (after.length < MAX_BESIDE) after.push(entry);
+      if (after.length < MAX_READ_PER_SIDE) after.push(entry);
       else newer += 1;
       return;
     }
     before.push(entry);
-    if (before.length < MAX_BESIDE * 2) return;
-    older += MAX_BESIDE;
-    before.splice(0, MAX_BESIDE);
+    if (before.length < MAX_READ_PER_SIDE * 2) return;
+    older += MAX_READ_PER_SIDE;
+    before.splice(0, MAX_READ_PER_SIDE);
   });
-  const extra = Math.max(0, before.length - MAX_BESIDE);
+  const extra = Math.max(0, before.length - MAX_READ_PER_SIDE);
   return {
     entries: [...before.slice(extra), ...after],
     older: older + extra,
@@ -49,17 +49,17 @@ export function readEarlier(transcript: Transcript, scan: ScanLog, key: number):
   };
 }
 
-/** The entries in memory, and before them those read back from the log. */
+/** Returns all loaded entries: first those read back from the log, then those in memory. */
 export function loadedEntries({ earlier, entries }: Transcript): readonly Entry[] {
   return [...(earlier?.entries ?? []), ...entries];
 }
 
-/** The number of entries between those read back and those in memory. */
+/** Counts the entries between those read back from the log and those in memory. */
 export function gapCount({ earlier, dropped }: Transcript): number {
   return earlier === null ? 0 : earlier.newer + dropped - earlier.dropped;
 }
 
-/** The number of entries of the log before the first loaded one. */
+/** Counts the entries of the log before the first loaded entry. */
 export function olderCount({ earlier, dropped }: Transcript): number {
   return earlier === null ? dropped : earlier.older;
 }

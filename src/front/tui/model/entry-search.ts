@@ -9,7 +9,7 @@ export interface SearchMatch {
   readonly count: number;
 }
 
-/** The longest search text, in UTF-16 units. */
+/** The maximum length of a search text, in UTF-16 units. */
 const MAX_SEARCH_LENGTH = 200;
 
 /** Searches the entries in memory, the oldest first. */
@@ -17,7 +17,7 @@ export function searchLoaded(transcript: Transcript, pattern: RegExp): readonly 
   return loadedEntries(transcript).flatMap((entry) => matchIn(entry, pattern));
 }
 
-/** Searches all entries. Those that are not in memory are read from the log, which takes as long as reading it. */
+/** Searches all entries. Entries that are not in memory are read from the log, so this takes as long as reading the log. */
 export function searchLog(
   transcript: Transcript,
   scan: ScanLog,
@@ -29,8 +29,8 @@ export function searchLog(
 }
 
 /**
- * The pattern that finds a text. It ignores case, and any white space, including the end of a line, matches white
- * space in the text. Null if there is nothing to search for.
+ * Returns the pattern that finds a typed text; null if the text is blank. The pattern ignores case, and white space in
+ * the typed text matches any white space, including the end of a line.
  */
 export function searchPattern(typed: string): RegExp | null {
   const words = typed
@@ -51,7 +51,7 @@ function matchIn(entry: Entry, pattern: RegExp): readonly SearchMatch[] {
   return count === 0 ? [] : [{ key: entry.key, count }];
 }
 
-/** The text of an unfolded entry. */
+/** Returns the text of an unfolded entry. */
 function rawText(entry: Entry): string {
   switch (entry.kind) {
     case 'message':

@@ -2,7 +2,7 @@ import type { NoticeLevel } from '../../../protocol/events/event.ts';
 import type { EndStatus } from '../../../protocol/result.ts';
 import type { TextDiff } from './text-diff.ts';
 
-/** An entry of a conversation, with what a view needs of it. It never changes: another entry replaces it. */
+/** An entry of a conversation, with everything that a view shows. It never changes; a new entry replaces it instead. */
 export type Entry = { readonly key: number } & EntryBody;
 
 export type EntryBody =
@@ -12,12 +12,12 @@ export type EntryBody =
   | CallEntry
   | ShellEntry
   | { readonly kind: 'note'; readonly level: NoticeLevel; readonly text: string }
-  /** `reason` is null if the entry above says it. */
+  /** The end of the task. `reason` is null if the entry above names the reason. */
   | { readonly kind: 'ended'; readonly status: EndStatus; readonly reason: string | null }
   /** The output of a slash command. */
   | { readonly kind: 'page'; readonly title: string; readonly lines: readonly string[] };
 
-/** A message of the user or of the parent task. `unread` is true until a request holds it. */
+/** A message of the user or of the parent task. `unread` is true until a request contains the message. */
 export interface MessageEntry {
   readonly kind: 'message';
   readonly id: string;
@@ -27,7 +27,7 @@ export interface MessageEntry {
   readonly attachments?: readonly string[];
 }
 
-export type CallState = 'made' | 'running' | 'done' | 'failed' | 'stopped' | 'refused';
+export type CallState = 'requested' | 'running' | 'done' | 'failed' | 'stopped' | 'refused';
 
 export interface CallEntry {
   readonly kind: 'call';
@@ -60,5 +60,5 @@ export interface ShellEntry {
   readonly outcome: string | null;
 }
 
-/** A change of a shell entry while its command runs, or when it ends. */
+/** A change of a shell entry, while its command runs or when the command ends. */
 export type ShellChange = Pick<ShellEntry, 'output' | 'outputLines' | 'outcome'>;

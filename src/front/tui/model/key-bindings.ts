@@ -1,6 +1,6 @@
 import type { Keybinding } from '@earendil-works/pi-tui';
 
-/** The part of the screen that must have the focus for a key to have its meaning. */
+/** The part of the screen that must have the focus for a key to act. */
 export type KeyScope =
   | 'anywhere'
   | 'editor'
@@ -12,7 +12,7 @@ export type KeyScope =
 
 /** The keys of one action. */
 export interface ActionBinding {
-  /** Names as the terminal library has them: `ctrl+b`, `shift+tab`, `escape`. */
+  /** The keys by the names of the terminal library: `ctrl+b`, `shift+tab`, `escape`. */
   readonly keys: readonly string[];
   readonly scope: KeyScope;
   /** Set if the key works only while nothing is typed, so that it is not taken from a text. */
@@ -23,22 +23,22 @@ export interface ActionBinding {
   readonly help?: string;
 }
 
-/** A key that the editor handles while a text is typed. */
+/** Defines keys that the editor handles while a text is typed. */
 function editing(editorAction: Keybinding, ...keys: readonly string[]): ActionBinding {
   return { keys, scope: 'editor', editorAction };
 }
 
-/** A key that the editor handles while it offers completions. */
+/** Defines keys that the editor handles while it offers completions. */
 function completing(editorAction: Keybinding, ...keys: readonly string[]): ActionBinding {
   return { keys, scope: 'completion', editorAction };
 }
 
-/** Keys that work wherever the focus is. */
+/** Defines keys that act wherever the focus is. */
 function anywhere(help: string, ...keys: readonly string[]): ActionBinding {
   return { keys, scope: 'anywhere', help };
 }
 
-/** Keys that edit the text, as in a shell, without those that the screen uses itself. */
+/** The keys that edit the text, as in a shell, except the keys that the screen uses itself. */
 const EDITING_BINDINGS = {
   'cursor-up': editing('tui.editor.cursorUp', 'up'),
   'cursor-down': editing('tui.editor.cursorDown', 'down'),
@@ -68,7 +68,7 @@ const EDITING_BINDINGS = {
   'completion-close': completing('tui.select.cancel', 'escape', 'ctrl+c'),
 } satisfies Readonly<Record<string, ActionBinding>>;
 
-/** The keys of the UI. A key is one row here and one handler in `update/`. */
+/** The keys of the UI. Each action has a row in this table and a handler in `update/`. */
 const OWN_BINDINGS = {
   send: {
     keys: ['enter'],
@@ -96,7 +96,7 @@ const OWN_BINDINGS = {
     'ctrl+c',
   ),
   'leave-empty': { keys: ['ctrl+d'], scope: 'anywhere', needsEmptyEditor: true },
-  // tmux uses the first key itself.
+  // There are two keys, because tmux uses the first one itself.
   background: anywhere('send the running tasks to the background', 'ctrl+b', 'ctrl+g'),
   'cycle-mode': anywhere(
     'next permission mode: plan, default, acceptEdits, autonomous',
@@ -166,14 +166,14 @@ export type Bindings = Readonly<Record<Action, ActionBinding>>;
 
 export const DEFAULT_BINDINGS: Bindings = { ...OWN_BINDINGS, ...EDITING_BINDINGS };
 
-/** All actions. A key that belongs to none of them goes to the editor. */
+/** All actions. A key without an action goes to the editor. */
 export const ACTIONS: readonly Action[] = Object.keys(DEFAULT_BINDINGS).filter(isAction);
 
 function isAction(name: string): name is Action {
   return Object.hasOwn(DEFAULT_BINDINGS, name);
 }
 
-/** Whether the editor itself does it. Its keys give way to those that the user configures for other actions. */
+/** Whether the editor itself carries out an action. Keys that the user configures for other actions are taken from these actions. */
 export function isEditingAction(action: string): action is keyof typeof EDITING_BINDINGS {
   return Object.hasOwn(EDITING_BINDINGS, action);
 }

@@ -4,7 +4,7 @@ import type { Action, Bindings } from './key-bindings.ts';
 const MODIFIERS = ['shift', 'ctrl', 'alt', 'super'] as const;
 type Modifier = (typeof MODIFIERS)[number];
 
-/** Named keys in lower case, with the name on the screen if that is different. */
+/** The named keys by the names that users write, in lower case. `shown` is the name on the screen if it is different. */
 const NAMED = new Map<string, { readonly key: string; readonly shown?: string }>([
   ...['enter', 'tab', 'space', 'backspace', 'delete', 'insert', 'home', 'end'].map(sameName),
   ...Array.from({ length: 12 }, (_, index) => sameName(`f${index + 1}`)),
@@ -28,7 +28,7 @@ function sameName(key: string): readonly [string, { readonly key: string }] {
 /** The library's name of a key that a user wrote (`Ctrl+G`, `esc`, `shift+pgup`); null if there is no such key. */
 export function keyFromText(written: string): string | null {
   const word = written.trim();
-  // The plus sign is also a key.
+  // A plus sign separates the parts of a name, but it is also a key: `+` or `ctrl++`.
   const parts =
     word.endsWith('++') || word === '+' ? [...word.slice(0, -2).split('+'), '+'] : word.split('+');
   const name = parts.pop() ?? '';
@@ -42,7 +42,7 @@ function isModifier(word: string): word is Modifier {
   return MODIFIERS.some((modifier) => modifier === word);
 }
 
-/** The name of a letter, a digit or a sign. */
+/** Returns the library's name of a letter, a digit or a sign; null for anything else. */
 function plainKey(name: string): string | null {
   return /^[!-~]$/.test(name) ? name.toLowerCase() : null;
 }
@@ -53,25 +53,25 @@ export function isText(key: string): boolean {
   return bare.length === 1 || bare === 'space';
 }
 
-/** Whether a key types or deletes text, as in every editor. */
+/** Whether a key types or deletes text in every editor. */
 export function isTyped(key: string): boolean {
   const bare = key.replace(/^shift\+/, '');
   return isText(key) || ['enter', 'backspace', 'delete'].includes(bare);
 }
 
-/** The name of a key on the screen: `esc`, `ctrl+t`, `shift+↑`. */
+/** Formats the name of a key for the screen: `esc`, `ctrl+t`, `shift+↑`. */
 export function keyName(key: string): string {
   const parts = key.split('+');
   const last = parts.pop() ?? '';
   return [...parts, NAMED.get(last.toLowerCase())?.shown ?? last].join('+');
 }
 
-/** The names of an action's keys on the screen. */
+/** Returns the names of the keys of an action, as they are shown on the screen. */
 export function keysOf(bindings: Bindings, action: Action): readonly string[] {
   return bindings[action].keys.map(keyName);
 }
 
-/** A hint such as `esc back` for the first key of an action; empty if it has no key. */
+/** Returns a hint such as `esc back` for the first key of an action; empty if the action has no key. */
 export function keyHint(bindings: Bindings, action: Action, words: string): readonly string[] {
   const [key] = keysOf(bindings, action);
   return key === undefined ? [] : [`${key} ${words}`];

@@ -11,7 +11,7 @@ export interface TaskRow {
   readonly id: string;
   readonly parent: string | null;
   readonly depth: number;
-  /** The name of its agent definition. */
+  /** The name of the agent definition of the task. */
   readonly agent: string;
   readonly description: string;
   readonly status: TaskStatus;
@@ -19,29 +19,29 @@ export interface TaskRow {
   /** The children that have not ended. */
   readonly openChildren: { readonly size: number };
   readonly parkedOn: readonly string[];
-  /** The number of its questions that wait for an answer. */
+  /** The number of questions of the task that wait for an answer. */
   readonly asks: number;
-  /** The reason of its end; null if it is at work or completed. */
+  /** The reason why the task ended; null if it is at work or completed. */
   readonly endReason: string | null;
-  /** The last line of its last answer. */
+  /** The last line of the last answer of the task. */
   readonly lastLine: string;
-  /** `provider/id` of the last answer, or of its definition before the first one. */
+  /** The model of the last answer, as `provider/id`; before the first answer, the model that was chosen for the task. */
   readonly model: string;
   readonly mode: PermissionMode;
   readonly turns: number;
   readonly tokens: number;
   readonly costUsd: number | null;
-  /** The start of its current work, by the monotonic clock of this process. */
+  /** The time when the current work of the task began, by the monotonic clock of this process. */
   readonly since: number;
-  /** The time of its end, by the same clock. */
+  /** The time when the task ended, by the same clock; null if it has not ended. */
   readonly endedAt: number | null;
 }
 
 const MAX_LAST_LINE = 200;
 
 /**
- * Makes the row of a task from the fold of its log. `clockShift` is that of this process, which need not have written
- * the log.
+ * Creates the row of a task from the fold of its log. `clockShift` is the clock shift of this process, because another
+ * process may have written the log.
  */
 export function taskRow(state: TaskState, clockShift: number): TaskRow {
   const { spec } = state;

@@ -14,7 +14,7 @@ import { openQuestions } from '../../../protocol/state/questions.ts';
 import type { TaskState } from '../../../protocol/state/task-state.ts';
 import type { Question } from '../../../protocol/question.ts';
 
-/** The number of tasks kept in the tree. Beyond it, the tasks that ended first are only counted. */
+/** The maximum number of tasks in the tree. If there are more, the oldest ended tasks are removed and only counted. */
 const MAX_ROWS = 600;
 
 /**
@@ -54,8 +54,8 @@ export function emptyTaskTree(clock: Clock = systemClock): DisplayedTree {
 }
 
 /**
- * A copy that can be changed without an effect on the original. For a change of one task, only the transcript of that
- * task is copied: events arrive by the thousand.
+ * Copies a tree, so that the copy can be changed without an effect on the original. For a change of one task, only the
+ * transcript of that task is copied, because thousands of events can arrive.
  */
 export function copyTree(tree: DisplayedTree, task: string | null = null): DisplayedTree {
   const copy = (transcript: Transcript): Transcript =>
@@ -72,7 +72,7 @@ export function copyTree(tree: DisplayedTree, task: string | null = null): Displ
   };
 }
 
-/** Adds one event. `state` is the fold of the task's log, this event included. */
+/** Adds an event to a tree. `state` is the fold of the task's log, this event included. */
 export function applyToTree(tree: DisplayedTree, event: TaskEvent, state: TaskState): void {
   const { id } = state.spec;
   if (tree.root === null) beginTree(tree, id);
@@ -112,8 +112,8 @@ export function applySignalToTree(tree: DisplayedTree, signal: TaskSignal): void
 }
 
 /**
- * Adds a task by its log, where no event reports it: a task of an earlier run, or one that its process has left.
- * `isAsking` says whether its open questions can be answered.
+ * Adds a task that was read from its log because no event reports it: a task of an earlier run, or a task whose process
+ * has gone. `isAsking` says whether its open questions can be answered.
  */
 export function placeTask(
   tree: DisplayedTree,
@@ -123,8 +123,8 @@ export function placeTask(
   const shift = measureClockShift(tree.clock);
   const row = taskRow(state, shift);
   const { id, status } = row;
-  const wasLeft = row.endedAt === null && (status === 'interrupted' || status === 'parked');
-  tree.rows.set(id, wasLeft ? { ...row, endedAt: state.lifetime.newest.ts - shift } : row);
+  const hasNoProcess = row.endedAt === null && (status === 'interrupted' || status === 'parked');
+  tree.rows.set(id, hasNoProcess ? { ...row, endedAt: state.lifetime.newest.ts - shift } : row);
   for (const [child, { background }] of state.children) {
     if (background) tree.background.add(child);
     else tree.background.delete(child);
@@ -132,7 +132,7 @@ export function placeTask(
   if (isAsking) updateQuestions(tree, state);
 }
 
-/** Removes all tasks, for another conversation. The transcript stays in view. */
+/** Removes all tasks from a tree, before another conversation starts. The entries of the transcript stay in view. */
 export function forgetTree(tree: DisplayedTree): void {
   tree.root = null;
   tree.rows.clear();
@@ -143,7 +143,7 @@ export function forgetTree(tree: DisplayedTree): void {
   beginTask(tree.main);
 }
 
-/** Removes all tasks and all entries, before another conversation is shown in full. */
+/** Removes all tasks and all entries from a tree, before another conversation is shown in full. */
 export function emptyTree(tree: DisplayedTree): void {
   forgetTree(tree);
   const { main } = tree;
@@ -154,7 +154,7 @@ export function emptyTree(tree: DisplayedTree): void {
   main.stream.thinking = '';
 }
 
-/** Makes this task the main task: its events and its log are shown from now on. */
+/** Makes a task the main task, whose events and log are shown from now on. */
 export function beginTree(tree: DisplayedTree, root: string): void {
   tree.root = root;
   tree.main.task = root;
@@ -165,7 +165,7 @@ function transcriptOf({ main, opened }: DisplayedTree, task: string): Transcript
   return opened?.task === task ? opened : null;
 }
 
-/** Replaces the questions of one task by those that are open now. */
+/** Replaces the questions of a task by its questions that are open now. */
 function updateQuestions(tree: DisplayedTree, state: TaskState): void {
   const open = openQuestions(state);
   for (const [id, { task }] of tree.questions) {
@@ -188,7 +188,7 @@ function dropOldRows(tree: DisplayedTree): void {
   }
 }
 
-/** The row of the main task. */
+/** Returns the row of the main task; undefined if there is none. */
 export function rootRow({ root, rows }: DisplayedTree): TaskRow | undefined {
   return root === null ? undefined : rows.get(root);
 }
@@ -200,8 +200,8 @@ export function isCutOff(tree: DisplayedTree): boolean {
 }
 
 /**
- * The text that calls a user who looks elsewhere: a task asks something, or a background task has ended. Null for
- * every other event.
+ * Returns the text of a notification for a user who looks at another window: a task asks something, or a background
+ * task has ended. Returns null for every other event.
  */
 export function attentionText(
   tree: Pick<DisplayedTree, 'background' | 'rows'>,
@@ -220,7 +220,7 @@ export function attentionText(
 export interface Confirmation {
   readonly kind: 'confirm';
   readonly id: string;
-  /** Empty: no task asks it. */
+  /** Always empty, because no task asks this question. */
   readonly task: '';
   readonly title: string;
   readonly lines: readonly string[];
@@ -237,7 +237,7 @@ export interface TaskTreeRow {
   readonly isBackground: boolean;
 }
 
-/** The rows of all tasks: each below its parent, and the children of one parent in order of their creation. */
+/** Lists the rows of all tasks, each below its parent. The children of a parent are in the order of their creation. */
 export function treeRows(tree: DisplayedTree): readonly TaskTreeRow[] {
   const below = Map.groupBy(tree.rows.values(), ({ parent }) => parent);
   const rows: TaskTreeRow[] = [];
@@ -250,7 +250,7 @@ export function treeRows(tree: DisplayedTree): readonly TaskTreeRow[] {
   return rows;
 }
 
-/** The rows without the tasks that had ended before the main task began its current work. */
+/** Lists the rows without the tasks that ended before the main task began its current work. */
 export function currentRows(tree: DisplayedTree): readonly TaskTreeRow[] {
   const root = rootRow(tree);
   if (root === undefined) return [];
@@ -266,15 +266,19 @@ export function hasWork(tree: DisplayedTree): boolean {
 }
 
 /**
- * Chooses at most `most` rows and keeps their order. Tasks at work are preferred to ended ones, and of these the last
- * ones. The row of `chosen` is always among them.
+ * Chooses at most `maxRows` rows and keeps their order. Tasks at work are preferred to ended tasks, and tasks that
+ * ended recently to older ones. The row of the task `chosen` is always included.
  */
-export function paneRows(rows: readonly TaskTreeRow[], most: number, chosen: string | null = null) {
+export function paneRows(
+  rows: readonly TaskTreeRow[],
+  maxRows: number,
+  chosen: string | null = null,
+) {
   const byWeight = rows
     .map((each, index) => ({ each, index, weight: weightOf(each, chosen) }))
     .toSorted((a, b) => a.weight - b.weight || a.index - b.index);
-  const shown = byWeight.slice(0, most).toSorted((a, b) => a.index - b.index);
-  const hidden = byWeight.slice(most).map(({ each }) => each.row);
+  const shown = byWeight.slice(0, maxRows).toSorted((a, b) => a.index - b.index);
+  const hidden = byWeight.slice(maxRows).map(({ each }) => each.row);
   const ended = hidden.filter(hasEnded).length;
   return {
     shown: shown.map(({ each }) => each),
@@ -282,7 +286,7 @@ export function paneRows(rows: readonly TaskTreeRow[], most: number, chosen: str
   };
 }
 
-/** Rows with a smaller weight are shown first. */
+/** Returns the weight of a row. Rows with a smaller weight are preferred. */
 function weightOf({ row, level }: TaskTreeRow, chosen: string | null): number {
   if (row.id === chosen) return -3;
   if (level === 0) return -2;
@@ -290,7 +294,7 @@ function weightOf({ row, level }: TaskTreeRow, chosen: string | null): number {
   return row.endedAt === null ? 0 : Number.MAX_SAFE_INTEGER - row.endedAt;
 }
 
-/** Adds up the use of tasks. The cost is null if the price of a part is not known. */
+/** Adds up the use of tasks. The cost is null if the cost of a task is not known. */
 export function totalUse(rows: Iterable<TaskRow>) {
   let [turns, tokens] = [0, 0];
   let costUsd: number | null = 0;

@@ -12,37 +12,41 @@ export type DiffLine =
       /** The changed part of the line; null if all of it changed, or nothing. */
       readonly words: TextRange | null;
     }
-  /** Kept lines that are not shown. */
+  /** A number of unchanged lines that are not shown. */
   | { readonly sign: '…'; readonly count: number };
 
-/** A text change: removed and added lines, with the kept lines around them. */
+/** A text change: removed and added lines, with some unchanged lines before and after them. */
 export interface TextDiff {
   readonly lines: readonly DiffLine[];
   readonly added: number;
   readonly removed: number;
-  /** The number of lines beyond the limit. */
+  /** The number of lines that were left out because of the limit. */
   readonly dropped: number;
   /** The line of the file at which the change begins, from 1; null if that is not known. */
   readonly first: number | null;
 }
 
 export interface DiffBounds {
-  /** The number of lines that are kept. */
+  /** The maximum number of lines of the change. */
   readonly lines: number;
-  /** The longest line, in UTF-16 units. */
+  /** The maximum length of a line, in UTF-16 units. */
   readonly lineLength: number;
-  /** The number of kept lines before and after each change. */
-  readonly around: number;
+  /** The number of unchanged lines before and after each change. */
+  readonly context: number;
 }
 
 /** Limits that leave nothing out. */
-export const WHOLE: DiffBounds = { lines: Infinity, lineLength: Infinity, around: Infinity };
+export const UNLIMITED_DIFF: DiffBounds = {
+  lines: Infinity,
+  lineLength: Infinity,
+  context: Infinity,
+};
 
 /** Compares two texts. `before` is null if a complete file is written. */
 export function textDiff(before: string | null, after: string, bounds: DiffBounds): TextDiff {
   const [old, now] = sides(before ?? '', after);
   const changes = lineChanges(old, now);
-  const shown = withGaps(changes, bounds.around);
+  const shown = withGaps(changes, bounds.context);
   const kept = shown.slice(0, bounds.lines);
   const textOf = ({ sign, at }: LineChange) =>
     copied(textStart((sign === '-' ? old : now)[at] ?? '', bounds.lineLength));
@@ -61,7 +65,7 @@ export function textDiff(before: string | null, after: string, bounds: DiffBound
   };
 }
 
-/** A newline at the end makes no line, unless only one side has it. */
+/** Splits both sides into lines. A newline at the end begins no line, unless only one side ends with a newline. */
 function sides(before: string, after: string): readonly [Lines, Lines] {
   const all = [before, after].filter((text) => text !== '');
   const end = all.every((text) => text.endsWith('\n')) ? -1 : undefined;
@@ -91,7 +95,7 @@ function withGaps(changes: readonly LineChange[], around: number): readonly (Lin
   return count > 0 ? [...lines, { sign: '…', count }] : lines;
 }
 
-/** If as many lines are added as removed, each of them replaces one. */
+/** Marks the changed words of lines. If as many lines are added as are removed, each added line is taken to replace a removed line. */
 function withWords(lines: readonly DiffLine[]): readonly DiffLine[] {
   const marked = [...lines];
   const countFrom = (sign: string, from: number) => {
@@ -125,20 +129,20 @@ export interface TextRange {
   readonly to: number;
 }
 
-/** Longer lines are not compared. */
+/** The maximum length of lines whose words are compared. */
 const MAX_LINE = 400;
-/** The share of the longer line that must be the same; otherwise the lines have nothing to do with each other. */
+/** The minimum share of the longer line that must be unchanged. With a smaller share, the lines count as unrelated. */
 const SAME_SHARE = 1 / 3;
 
 let words: Intl.Segmenter | null = null;
 
-/** The range in which two lines differ, in full words; null if they differ in too much. */
+/** Returns the ranges of full words in which two lines differ; null if too much of the lines differs. */
 export function changedWords(
   before: string,
   after: string,
 ): { readonly before: TextRange; readonly after: TextRange } | null {
   if (before.length > MAX_LINE || after.length > MAX_LINE) return null;
-  const [old, now] = [wordsOf(before), wordsOf(after)];
+  const [old, now] = [splitWords(before), splitWords(after)];
   const { start, end } = commonEnds(old, now);
   const from = old.slice(0, start).join('').length;
   const behind = old.slice(old.length - end).join('').length;
@@ -150,32 +154,32 @@ export function changedWords(
   };
 }
 
-/** The number of items that two lists share at their start, and of the others at their end. */
+/** Counts the items that two lists share at their start, and those that the rest of the lists share at their end. */
 function commonEnds(before: Lines, after: Lines): { readonly start: number; readonly end: number } {
-  const most = Math.min(before.length, after.length);
+  const shorter = Math.min(before.length, after.length);
   let [start, end] = [0, 0];
-  while (start < most && before[start] === after[start]) start += 1;
-  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  while (start < shorter && before[start] === after[start]) start += 1;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
   return { start, end };
 }
 
-function wordsOf(line: string): readonly string[] {
+function splitWords(line: string): readonly string[] {
   words ??= new Intl.Segmenter('en', { granularity: 'word' });
   return Array.from(words.segment(line), ({ segment }) => segment);
 }
 
-/** The largest table for comparing two texts, in cells. Beyond it, everything that differs counts as replaced. */
+/** The maximum number of cells of the table for comparing two texts. If more are needed, everything that differs counts as replaced. */
 const MAX_CELLS = 250_000;
 
-/** A line that is kept, removed or added. `at` is its index on its own side. */
+/** A line that is unchanged, removed or added. `at` is the index of the line on its own side. */
 export interface LineChange {
   readonly sign: ' ' | '-' | '+';
   readonly at: number;
 }
 
 /**
- * The fewest changes that lead from one list of lines to the other, removals before additions. A kept line has its
- * index in `after`.
+ * Returns the smallest number of changes that lead from one list of lines to the other, with removals before additions.
+ * The index of an unchanged line is its index in `after`.
  */
 export function lineChanges(before: Lines, after: Lines): readonly LineChange[] {
   const { start, end } = commonEnds(before, after);
@@ -184,13 +188,13 @@ export function lineChanges(before: Lines, after: Lines): readonly LineChange[] 
     after.slice(start, after.length - end),
   );
   return [
-    ...stay(0, start),
+    ...keepLines(0, start),
     ...middle.map(({ sign, at }) => ({ sign, at: at + start })),
-    ...stay(after.length - end, end),
+    ...keepLines(after.length - end, end),
   ];
 }
 
-function stay(from: number, count: number): readonly LineChange[] {
+function keepLines(from: number, count: number): readonly LineChange[] {
   return Array.from({ length: count }, (_, index) => ({ sign: ' ', at: from + index }) as const);
 }
 
@@ -198,7 +202,7 @@ function changesBetween(before: Lines, after: Lines): readonly LineChange[] {
   const shared = sharedLengths(before, after);
   const changes: LineChange[] = [];
   // Additions wait until all removals are listed.
-  let coming: LineChange[] = [];
+  let additions: LineChange[] = [];
   let [old, now] = [0, 0];
   while (old < before.length || now < after.length) {
     if (
@@ -207,8 +211,8 @@ function changesBetween(before: Lines, after: Lines): readonly LineChange[] {
       shared !== null &&
       before[old] === after[now]
     ) {
-      changes.push(...coming, { sign: ' ', at: now });
-      coming = [];
+      changes.push(...additions, { sign: ' ', at: now });
+      additions = [];
       old += 1;
       now += 1;
     } else if (
@@ -218,14 +222,14 @@ function changesBetween(before: Lines, after: Lines): readonly LineChange[] {
       changes.push({ sign: '-', at: old });
       old += 1;
     } else {
-      coming.push({ sign: '+', at: now });
+      additions.push({ sign: '+', at: now });
       now += 1;
     }
   }
-  return [...changes, ...coming];
+  return [...changes, ...additions];
 }
 
-/** The number of lines that both sides have in common from two indexes on; null if the table would be too large. */
+/** Returns a function that counts the lines that both sides have in common from two indexes on; null if the table would be too large. */
 function sharedLengths(before: Lines, after: Lines): ((old: number, now: number) => number) | null {
   const row = after.length + 1;
   if ((before.length + 1) * row > MAX_CELLS) return null;

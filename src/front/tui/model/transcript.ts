@@ -5,17 +5,17 @@ import type { NoticeLevel, TaskEvent } from '../../../protocol/events/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
 import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellChange } from './entry.ts';
 import { textStart, textEnd, linesIn } from './cut-text.ts';
-import { callSubject, placedChanges, textChanges } from './call-details.ts';
+import { callSubject, addLineNumbers, textChanges } from './call-details.ts';
 
-/** The number of entries in memory. Older ones are only in the log. */
+/** The number of entries that stay in memory. Older entries are only in the log. */
 const MAX_ENTRIES = 400;
 const MAX_TEXT = 64 * 1024;
 /** The number of keys reserved for the entries of one event. */
 const KEYS_OF_EVENT = 1_024;
 const MAX_OUTPUT = 4 * 1024;
-/** The number of messages that may wait to be read. */
+/** The maximum number of messages that wait to be read. */
 const MAX_WAITING = 100;
-/** The length of a streamed answer that is kept: its end is in view. */
+/** The maximum length of a streamed answer. Its beginning is dropped, because the end is in view. */
 const MAX_STREAMED = 64 * 1024;
 
 /** The conversation of one task: a fold of its events and of the text that streams in, with bounded memory. The functions
@@ -26,19 +26,19 @@ export interface Transcript {
   readonly entries: Entry[];
   /** The number of older entries that are only in the log of the task. */
   dropped: number;
-  /** The number of older entries of other conversations, and of entries that no log holds. */
-  lost: number;
+  /** The number of dropped entries that can't be read back: those of other conversations, and those that no log holds. */
+  unreadable: number;
   /** The lowest key of the next entry; keys increase. */
   nextKey: number;
   /** The lowest key of the task's own entries. */
   keyBase: number;
   /** Receives the entries that are dropped. */
   readonly onDropped: ((gone: readonly Entry[]) => void) | null;
-  /** Older entries that were read back because they are in view; null if none are. */
+  /** Older entries that were read back because they are in view; null if no older entries are loaded. */
   earlier: Earlier | null;
   /** The number of the newest event; -1 before the first one. */
   lastSeq: number;
-  /** Messages that no request holds yet. They come after the answer that is being written. */
+  /** Messages that no request contains yet. They are shown below the answer that is being written. */
   readonly waiting: MessageEntry[];
   /** The answer that is being written. */
   readonly stream: { text: string; thinking: string };
@@ -47,9 +47,9 @@ export interface Transcript {
 /** Older entries that were read back from the log, around those in view. */
 export interface Earlier {
   readonly entries: readonly Entry[];
-  /** The number of entries before the first one. */
+  /** The number of entries before the first of these. */
   readonly older: number;
-  /** The number of entries between the last one and those in memory at the time of reading. */
+  /** The number of entries between the last of these and the entries in memory at the time of reading. */
   readonly newer: number;
   /** The number of entries that the transcript had dropped at that time. */
   readonly dropped: number;
@@ -63,7 +63,7 @@ export function emptyTranscript(
     task,
     entries: [],
     dropped: 0,
-    lost: 0,
+    unreadable: 0,
     nextKey: keyBase,
     keyBase,
     onDropped,
@@ -75,31 +75,31 @@ export function emptyTranscript(
 }
 
 /**
- * Adds an entry and returns its key. The key follows from the number of the event, so that an entry that is read back
- * from the log has the same key.
+ * Adds an entry and returns its key. The key is computed from the number of the event, so that the entry has the same
+ * key when it is read back from the log.
  */
 export function addEntry(transcript: Transcript, body: EntryBody): number {
   const { entries, keyBase, lastSeq } = transcript;
   const key = Math.max(transcript.nextKey, keyBase + (lastSeq + 1) * KEYS_OF_EVENT);
   entries.push({ key, ...body });
   transcript.nextKey = key + 1;
-  // Several are dropped at once, because the others have to move.
+  // Drop many entries at once, because removing entries from the start moves all others.
   if (entries.length < MAX_ENTRIES * 1.25) return key;
   const gone = entries.splice(0, entries.length - MAX_ENTRIES);
   const own = gone.filter((entry) => entry.key >= keyBase).length;
   transcript.dropped += own;
-  transcript.lost += gone.length - own;
+  transcript.unreadable += gone.length - own;
   transcript.onDropped?.(gone);
   return key;
 }
 
-/** Continues the transcript with another task. The entries so far stay above it. */
+/** Continues the transcript with another task. The present entries stay above those of the new task. */
 export function beginTask(transcript: Transcript): void {
   for (const said of transcript.waiting.splice(0)) addEntry(transcript, said);
   transcript.task = null;
   transcript.lastSeq = -1;
   transcript.keyBase = transcript.nextKey;
-  transcript.lost += transcript.dropped;
+  transcript.unreadable += transcript.dropped;
   transcript.dropped = 0;
   transcript.earlier = null;
 }
@@ -126,7 +126,7 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       const { input } = event;
       if (input.kind === 'message' || input.kind === 'prompt') {
         transcript.waiting.push(newMessage(input.id, input.text, input.enclosed));
-        // If very many wait, the oldest take their place now.
+        // If too many messages wait, the oldest one becomes an entry before it is read.
         if (transcript.waiting.length > MAX_WAITING) transcript.waiting.splice(0, 1).forEach(add);
       }
       return;
@@ -156,7 +156,7 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       startCall(transcript, event);
       return;
     case 'call.ended':
-      endCall(transcript, event, stateOf(event.error));
+      endCall(transcript, event, toCallState(event.error));
       return;
     case 'call.refused':
       endCall(transcript, { ...event, ms: null }, 'refused');
@@ -198,8 +198,8 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
   }
 }
 
-/** A call that was stopped has not failed. */
-function stateOf(error: string | null): CallState {
+/** Returns the state of an ended call. A call that was stopped has not failed. */
+function toCallState(error: string | null): CallState {
   if (error === null) return 'done';
   return error === 'CANCELLED' ? 'stopped' : 'failed';
 }
@@ -234,16 +234,16 @@ function addAnswer(transcript: Transcript, message: AssistantMessage): void {
 }
 
 type StartedCall = Extract<TaskEvent, { type: 'call.started' }>;
-type MadeCall = Pick<StartedCall, 'callId' | 'tool' | 'input'>;
+type RequestedCall = Pick<StartedCall, 'callId' | 'tool' | 'input'>;
 type EndedCall = Pick<Extract<TaskEvent, { type: 'call.ended' }>, 'callId' | 'tool' | 'text'>;
 
-function newCall({ callId, tool, input }: MadeCall): CallEntry {
+function newCall({ callId, tool, input }: RequestedCall): CallEntry {
   return {
     kind: 'call',
     callId,
     tool,
     subject: callSubject(tool, input),
-    state: 'made',
+    state: 'requested',
     startedAt: null,
     ms: null,
     edits: textChanges(tool, input),
@@ -267,7 +267,7 @@ function endCall(
     ...call,
     state,
     ms,
-    edits: placedChanges(call.edits, tool, state === 'done' ? text : ''),
+    edits: addLineNumbers(call.edits, tool, state === 'done' ? text : ''),
     output: textStart(text, MAX_OUTPUT),
     outputLines: linesIn(text),
   });
@@ -279,7 +279,7 @@ function endCall(
 export function leaveCalls({ entries }: Transcript): void {
   for (const [at, entry] of entries.entries()) {
     if (entry.kind !== 'call' || entry.state !== 'running') continue;
-    entries[at] = { ...entry, state: 'made', startedAt: null };
+    entries[at] = { ...entry, state: 'requested', startedAt: null };
   }
 }
 
@@ -295,7 +295,7 @@ function replaceCall(
   return true;
 }
 
-/** Puts a message where it was read: after the answer that was being written, and before the next one. */
+/** Turns a waiting message into an entry once it has been read, so that it stands between the last answer and the next one. */
 function markRead(transcript: Transcript, id: string): void {
   const at = transcript.waiting.findIndex((said) => said.id === id);
   for (const said of at === -1 ? [] : transcript.waiting.splice(at, 1)) {

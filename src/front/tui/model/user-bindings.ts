@@ -16,11 +16,11 @@ import { isText, isTyped, keyName, keyFromText } from './key-names.ts';
 /** The `[keys]` section of the configuration by action; `where` is the file and line. */
 export type WrittenBindings = UiLibrary['keyBindings'];
 
-/** Without a key for these, nobody could send or stop anything, or leave. */
-const NEEDED: ReadonlySet<Action> = new Set(['interrupt', 'leave', 'send']);
+/** The actions that need a key, because nobody could send or stop anything, or leave, without one. */
+const REQUIRED_ACTIONS: ReadonlySet<Action> = new Set(['interrupt', 'leave', 'send']);
 
 /**
- * The keys in force: for each action that the user configured, their keys replace the default ones. Throws
+ * Returns the keys in force: the keys that the user configured for an action replace its default keys. Throws a
  * UsageError with a line for each problem.
  */
 export function userBindings(written: WrittenBindings): Bindings {
@@ -38,7 +38,8 @@ export function userBindings(written: WrittenBindings): Bindings {
     const read = keys.flatMap((key) =>
       readKey(key, binding, (why) => report(`keys.${action}${why}`)),
     );
-    if (keys.length === 0 && NEEDED.has(action)) report(`keys.${action} needs at least one key`);
+    if (keys.length === 0 && REQUIRED_ACTIONS.has(action))
+      report(`keys.${action} needs at least one key`);
     bindings[action] = { ...binding, keys: [...new Set(read)] };
   }
   const yielded = yieldKeys(bindings, written);
@@ -73,7 +74,7 @@ function readKey(
   const isTaken = editorAction === undefined ? isTyped : isText;
   if (key === null) {
     const examples = '"ctrl+g", "alt+enter", "shift+tab", "pgup", "f5", "esc", "x"';
-    report(`: "${sanitizeLine(written)}" is no key; keys are written like ${examples}`);
+    report(`: "${sanitizeLine(written)}" is not a key; keys are written like ${examples}`);
   } else if (isForEditor && isTaken(key)) {
     report(`: "${keyName(key)}" types text; add ctrl or alt, or take another key`);
   } else return [key];
@@ -104,7 +105,7 @@ function clashes(bindings: Bindings, written: WrittenBindings): readonly string[
 /** Whether a key of both bindings would have two meanings at the same time. */
 function overlap(one: ActionBinding, other: ActionBinding): boolean {
   if (!scopesMeet(one.scope, other.scope)) return false;
-  // An empty editor has no text to edit.
+  // A key that needs an empty editor does not conflict with a key that edits text.
   const isEmptyOnly = one.needsEmptyEditor === true || other.needsEmptyEditor === true;
   return !(isEmptyOnly && (one.editorAction !== undefined || other.editorAction !== undefined));
 }

@@ -1,42 +1,42 @@
 import { clearLine, createInterface, cursorTo, type Interface } from 'node:readline';
 
-/** The input and the output: a terminal, or anything like one. */
+/** The input and the output of the UI in plain lines. They are a terminal, or streams that act like one. */
 export interface LineStreams {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
-  /** Whether the terminal can move its cursor; otherwise the system edits the line. */
+  /** Whether the terminal can move its cursor. If it can't, the operating system edits the typed line. */
   readonly canMove: boolean;
 }
 
 export interface LineClient {
-  /** Called with a line that was sent. Several lines that arrive at once, as from a paste, are one. */
+  /** Called with a line that the user sent. Several lines that arrive at once, such as a paste, are joined. */
   onLine(line: string): void;
   /** Called for Ctrl+C on an empty line. */
   onInterrupt(): void;
-  /** Called when the line is empty again. */
+  /** Called when the typed line is empty again. */
   onFree(): void;
   /** Called at the end of the input. */
   onEnd(): void;
 }
 
 const PROMPT = '> ';
-/** Lines that arrive closer together than this were pasted. */
+/** The time between two lines below which they count as one paste. */
 const PASTE_MS = 20;
-/** The number of lines that may wait while the user types. Beyond it, the oldest are only counted. */
-const MAX_HELD = 1_000;
+/** The maximum number of lines that wait while the user types. If there are more, the oldest lines are only counted. */
+const MAX_UNWRITTEN = 1_000;
 
 /**
- * Reads and writes lines. Lines are only ever added, and none while the user types: they follow when the typed line is
- * sent or cleared, so that a screen reader does not read it again and again.
+ * Reads and writes lines. Written lines are never changed. While the user types, no lines are written; they follow when
+ * the typed line is sent or cleared, so that a screen reader does not read the typed line again and again.
  */
 export class LineTerminal {
   private readonly streams: LineStreams;
   private readonly client: LineClient;
-  private readonly held: string[] = [];
-  private lost = 0;
+  private readonly unwritten: string[] = [];
+  private omitted = 0;
   private wasTyping = false;
   private lines: Interface | null = null;
-  /** Lines that were sent and not reported yet, because more of a paste may follow. */
+  /** Lines that the user sent and that are not reported yet, because they may be the beginning of a paste. */
   private readonly sent: string[] = [];
   private sending: NodeJS.Timeout | null = null;
 
@@ -62,7 +62,7 @@ export class LineTerminal {
     });
     lines.on('SIGINT', () => {
       if (this.isFree) this.client.onInterrupt();
-      // Clears the typed line.
+      // Clear the typed line.
       else {
         lines.write(null, { ctrl: true, name: 'e' });
         lines.write(null, { ctrl: true, name: 'u' });
@@ -79,11 +79,11 @@ export class LineTerminal {
   /** Writes lines without escape sequences. */
   write(lines: readonly string[]): void {
     if (lines.length === 0) return;
-    this.held.push(...lines);
-    const extra = this.held.length - MAX_HELD;
+    this.unwritten.push(...lines);
+    const extra = this.unwritten.length - MAX_UNWRITTEN;
     if (extra > 0 && !this.isFree) {
-      this.held.splice(0, extra);
-      this.lost += extra;
+      this.unwritten.splice(0, extra);
+      this.omitted += extra;
     }
     if (this.isFree) this.release();
   }
@@ -95,7 +95,7 @@ export class LineTerminal {
     lines?.close();
   }
 
-  /** Reports all lines of a paste as one: none of them is an answer to a question, or a message of its own. */
+  /** Reports the lines of a paste as one text, so that no line of it answers a question or becomes a message of its own. */
   private reportSent(): void {
     if (this.sending !== null) clearTimeout(this.sending);
     this.sending = null;
@@ -106,7 +106,7 @@ export class LineTerminal {
     this.checkLine();
   }
 
-  /** Runs after the key has changed the line. */
+  /** Checks the typed line after the key has changed it. */
   private readonly onKey = (): void => {
     setImmediate(() => this.checkLine());
   };
@@ -114,7 +114,7 @@ export class LineTerminal {
   private checkLine(): void {
     const { isFree } = this;
     if (isFree && this.wasTyping) {
-      if (this.held.length > 0) this.release();
+      if (this.unwritten.length > 0) this.release();
       this.client.onFree();
     }
     this.wasTyping = !isFree;
@@ -122,9 +122,9 @@ export class LineTerminal {
 
   private release(): void {
     const { output, canMove } = this.streams;
-    const gone = this.lost === 0 ? [] : [`${this.lost} older lines left out.`];
-    this.lost = 0;
-    const lines = [...gone, ...this.held.splice(0)];
+    const gone = this.omitted === 0 ? [] : [`${this.omitted} older lines left out.`];
+    this.omitted = 0;
+    const lines = [...gone, ...this.unwritten.splice(0)];
     if (canMove && this.lines !== null) {
       cursorTo(output, 0);
       clearLine(output, 0);

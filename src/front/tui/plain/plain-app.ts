@@ -16,12 +16,12 @@ export interface PlainAppOptions extends InterfaceOptions {
   readonly streams: LineStreams;
 }
 
-/** Lines are not cut: a screen reader has no columns. */
+/** A width at which no line is cut, because a screen reader has no columns. */
 const ANY_WIDTH = 10_000;
-/** The number of lines of a shell command's output that are written. */
+/** The maximum number of lines that are written from the output of a shell command. */
 const MAX_SHELL_LINES = 40;
 
-/** The terminal UI for a screen reader: the same state and updates, written as lines that are only ever added. */
+/** The terminal UI for a screen reader. It has the same state and updates as the screen, but only adds lines. */
 export class PlainApp {
   private readonly options: PlainAppOptions;
   private readonly pen = new Pen(PLAIN);
@@ -30,7 +30,7 @@ export class PlainApp {
   private readonly taskLines: ReturnType<typeof createTaskLines>;
   private readonly terminal: LineTerminal;
   private readonly redraw: Redraw;
-  /** The question that was written last, which the next line may answer. */
+  /** The question that was written last. The next typed line may answer it. */
   private asked: PendingQuestion | null = null;
   private isLeaving = false;
   /** The hint that was written last. */
@@ -87,7 +87,7 @@ export class PlainApp {
     this.terminal.stop();
   }
 
-  /** Ctrl+C: stops the turn, and leaves when it is pressed again. */
+  /** Handles Ctrl+C: stops the turn, and leaves when the key is pressed again. */
   onInterrupt(): void {
     const { session } = this;
     if (this.isLeaving) {
@@ -136,7 +136,7 @@ export class PlainApp {
   }
 
   private onChanged({ type }: UiMessage): void {
-    // Events are reported in the order in which they happened; streamed text is reported now and then.
+    // Events are reported at once, in their order. Streamed text is reported after a short delay.
     if (type === 'task-event') this.report();
     else if (type === 'conversation-idle') this.reportIdle();
     else this.redraw.changed();
@@ -149,7 +149,7 @@ export class PlainApp {
     this.terminal.write([`Ready.${used}`]);
   }
 
-  /** Writes everything that is new. A question follows once the user is not typing. */
+  /** Writes everything that is new. A question is written only while the user is not typing. */
   private report(): void {
     const { session, terminal, pen } = this;
     const { tree, hint } = session.state;

@@ -7,28 +7,28 @@ import { shortTime } from '../view/numbers.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
 import type { DisplayedTree } from '../model/task-tree.ts';
 
-/** A call that took this long is also reported when it ends. */
+/** The duration from which a call is also reported when it ends. */
 const LONG_CALL_MS = 5_000;
 
 /**
- * Writes a conversation as lines, each once: an answer line by line, a call when it starts, and also when it fails or
- * takes long.
+ * Writes a conversation as lines. Every line is written once: the lines of an answer when they are complete, and a call
+ * when it starts, and again when it fails or took long.
  */
 export class PlainConversation {
   private readonly pen: Pen;
   private nextKey = 0;
-  /** Calls that have not ended, by key, with the state that was reported last. */
+  /** The calls that have not ended, by key, with the state that was reported last. */
   private readonly open = new Map<number, CallState>();
-  /** The part of the streamed answer that was written. */
+  /** The part of the streamed answer that has been written. */
   private written = '';
-  /** Messages that the user typed here, which need not be repeated. */
+  /** The messages that the user typed in this terminal, which need not be written again. */
   private readonly typed: string[] = [];
 
   constructor(pen: Pen) {
     this.pen = pen;
   }
 
-  /** Notes a message that the user typed here. */
+  /** Notes a message that the user typed in this terminal. */
   noteTyped(text: string): void {
     this.typed.push(text);
   }
@@ -69,7 +69,7 @@ export class PlainConversation {
         return [pen.prose('text', `${NOTE_WORDS[entry.level]}${entry.text}`)];
       case 'ended':
         return [pen.prose('text', `It ${endText(entry)}`)];
-      // The output is written when the command has ended.
+      // The output of a shell command is written when the command has ended.
       case 'shell':
         return [];
       case 'page':
@@ -98,7 +98,7 @@ export class PlainConversation {
   /** Returns the complete lines of a streamed answer. */
   private streamLines(text: string): readonly string[] {
     if (text === '') return [];
-    // The answer was requested again, or is longer than what is kept: it is written in full at its end.
+    // The answer was requested again, or its beginning is no longer kept. Then it is written in full at its end.
     if (!text.startsWith(this.written)) return [];
     const end = text.lastIndexOf('\n') + 1;
     const more = text.slice(this.written.length, end);
@@ -108,13 +108,13 @@ export class PlainConversation {
   }
 
   private reportCall(call: CallEntry & { readonly key: number }): readonly string[] {
-    const isOver = call.state !== 'made' && call.state !== 'running';
+    const isOver = call.state !== 'requested' && call.state !== 'running';
     const wasReported = this.open.get(call.key) === 'running';
     if (isOver) this.open.delete(call.key);
     else this.open.set(call.key, call.state);
-    // The lines of the tasks report them.
+    // Calls of Task are reported by the lines about tasks.
     const isTask = call.tool === 'Task' && call.state !== 'refused';
-    if (call.state === 'made' || isTask) return [];
+    if (call.state === 'requested' || isTask) return [];
     const name = `${call.tool}${call.subject === '' ? '' : `: ${call.subject}`}`;
     if (!isOver) return [this.pen.exact('text', name)];
     const isBrief = call.state === 'done' && (call.ms ?? 0) < LONG_CALL_MS;
@@ -149,15 +149,14 @@ function indented(head: string, text: string): readonly string[] {
     .map((line, index) => (index === 0 ? `${head}${line}` : `  ${line}`));
 }
 
-/** A task that is queued for a shorter time is reported as if it started at once. */
+/** The minimum time in the queue for a report. A task that waits for a shorter time is reported when it starts. */
 const SHORT_WAIT_MS = 1_000;
 
-/** Beyond this number, tasks that have left the tree are forgotten. */
+/** The number of known tasks from which those that are no longer in the tree are forgotten. */
 const MAX_KNOWN = 2_000;
 
 /**
- * Writes a line for each change of the tree: a task starts, waits, continues, ends. The function that it returns gives
- * the lines that are new since the last call.
+ * Returns a function that writes a line for each task that has started, waited, continued or ended since the last call.
  */
 export function createTaskLines(pen: Pen): (ui: DisplayedTree, now: number) => readonly string[] {
   const known = new Map<string, string>();
@@ -166,7 +165,7 @@ export function createTaskLines(pen: Pen): (ui: DisplayedTree, now: number) => r
     for (const row of ui.rows.values()) {
       if (row.id === ui.root) continue;
       const reported = known.get(row.id);
-      const state = stateOf(row);
+      const state = describeState(row);
       if (reported === state || (state === 'queued' && now - row.since < SHORT_WAIT_MS)) continue;
       known.set(row.id, state);
       const what = reported === undefined ? beginText(row, ui) : changeText(row, reported, now);
@@ -178,23 +177,23 @@ export function createTaskLines(pen: Pen): (ui: DisplayedTree, now: number) => r
   };
 }
 
-function stateOf({ status, activity }: TaskRow): string {
+function describeState({ status, activity }: TaskRow): string {
   return status === 'running' && activity.kind === 'held' ? 'held' : status;
 }
 
 function beginText(row: TaskRow, ui: DisplayedTree): string {
   const where = ui.background.has(row.id) ? ' in the background' : '';
   const below = row.depth > 1 ? ` below ${row.parent?.slice(0, 6) ?? ''}` : '';
-  const how = row.status === 'queued' ? 'waits for its turn' : 'begins';
+  const how = row.status === 'queued' ? 'is waiting for its turn' : 'begins';
   const begun = `${how}${where}${below}: ${row.description}`;
   return hasEnded(row) ? `${begun}. It ${taskEndText(row, row.since)}` : begun;
 }
 
 function changeText(row: TaskRow, reported: string, now: number): string {
   if (hasEnded(row)) return taskEndText(row, now);
-  if (row.activity.kind === 'held') return `waits for ${row.activity.because}`;
-  if (row.status === 'parked') return 'waits for an answer';
-  return reported === 'queued' ? 'begins' : 'goes on';
+  if (row.activity.kind === 'held') return `is waiting for ${row.activity.because}`;
+  if (row.status === 'parked') return 'is waiting for an answer';
+  return reported === 'queued' ? 'begins' : 'continues';
 }
 
 function taskEndText(row: TaskRow, now: number): string {

@@ -2,7 +2,7 @@ import type { ProposedEdit, Question, PermissionQuestion } from '../../../protoc
 import { plainLines, type Pen } from '../view/pen.ts';
 import { requestedTexts, requestText } from '../view/question-box.ts';
 
-/** Writes a question in full: who asks, for exactly what, and the letters that answer. */
+/** Writes a question in full: who asks, the exact request, and the letters that answer. */
 export function questionText(question: Question, waiting: number, pen: Pen): readonly string[] {
   const who = question.chain.join(' > ');
   const more = waiting > 1 ? ` ${waiting - 1} more after this one.` : '';
@@ -45,8 +45,8 @@ export type TypedAnswer = {
 };
 
 /**
- * Reads a line as an answer: `y`, `a` and `n` for a call or a plan, `n` and a reason, `m` and `u` for the mode that
- * an agent lacks, a number or `t` and a text for a question of the main agent. Returns null if the line is a message.
+ * Reads a typed line as an answer: `y`, `a`, `n`, or `n` and a reason for a call or a plan; `m` or `u` to grant the mode
+ * that an agent lacks; a number, or `t` and a text, for a question of AskUser. Returns null if the line is a message.
  */
 export function parseTypedLine(question: Question, line: string): TypedAnswer | null {
   const [, letter = '', rest = ''] = /^(\S+)(?:\s+([^]*))?$/.exec(line.trim()) ?? [];

@@ -4,22 +4,22 @@ import type { UiLibrary } from '../model/ui-library.ts';
 import { COMMANDS, agentCompletions, type Completion } from '../update/commands/command-table.ts';
 import { sanitizeLine } from '../../../base/terminal-text.ts';
 
-/** The directory is listed again after this long. */
-const FRESH_MS = 10_000;
-/** The number of files that are offered at a time. */
+/** The time after which the files of the directory are listed again. */
+const LISTING_LIFETIME_MS = 10_000;
+/** The maximum number of files that are offered at a time. */
 const MAX_OFFERED = 20;
 
 interface AutocompleteOptions {
   readonly state: () => AppState;
   /** Milliseconds of the monotonic clock. */
   readonly now: () => number;
-  /** Gives up a listing of files that is still going on. */
+  /** Aborts a listing of files that has not ended. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The completions of the editor: slash commands and their arguments at the start of a message, and agents and files
- * after an `@` wherever a word starts.
+ * Creates the completions of the editor: slash commands and their arguments at the start of a message, and agents and
+ * files after an `@` at the start of a word.
  */
 export function createAutocomplete(
   library: UiLibrary,
@@ -27,10 +27,10 @@ export function createAutocomplete(
 ): AutocompleteProvider {
   let listing: { readonly at: number; readonly paths: Promise<readonly string[]> } | null = null;
   const listFiles = (): Promise<readonly string[]> => {
-    if (listing !== null && now() - listing.at < FRESH_MS) return listing.paths;
+    if (listing !== null && now() - listing.at < LISTING_LIFETIME_MS) return listing.paths;
     const paths = library.listFiles(stopped).then(
       (found) => found.filter(isPlainText),
-      // The directory is gone or can't be read: what is typed is text all the same.
+      // If the directory is gone or can't be read, no files are offered.
       () => [],
     );
     listing = { at: now(), paths };
@@ -54,7 +54,7 @@ export function createAutocomplete(
       const agents = matching(agentCompletions(library.agents), mention.prefix)?.items ?? [];
       const paths = matchFiles(await listFiles(), mention.typed);
       if (signal.aborted) return null;
-      const files = paths.map((path) => ({ value: mentionOf(path), label: path }));
+      const files = paths.map((path) => ({ value: formatMention(path), label: path }));
       const items = [...agents, ...files];
       return items.length === 0 ? null : { items, prefix: mention.prefix };
     },
@@ -78,21 +78,21 @@ function matching(all: readonly Completion[], prefix: string): AutocompleteSugge
 }
 
 /**
- * The paths that match what is typed, the best first: by the start of the file's name or path, then by a part of
- * them, then letter by letter.
+ * Returns the paths that match the typed text, the best match first: those whose file name or path starts with the
+ * text, then those that contain it, then those that contain its letters in this order.
  */
 export function matchFiles(paths: readonly string[], typed: string): readonly string[] {
   const query = typed.toLowerCase();
   return paths
-    .map((path) => ({ path, rank: rankOf(path, query) }))
+    .map((path) => ({ path, rank: rankPath(path, query) }))
     .filter(({ rank }) => rank !== Infinity)
     .toSorted((a, b) => a.rank - b.rank || a.path.length - b.path.length)
     .slice(0, MAX_OFFERED)
     .map(({ path }) => path);
 }
 
-/** A lower rank is a better match; infinite if the path does not match. */
-function rankOf(path: string, query: string): number {
+/** Returns the rank of a path. A lower rank is a better match; the rank is infinite if the path does not match. */
+function rankPath(path: string, query: string): number {
   if (query === '') return path.split('/').length;
   const lower = path.toLowerCase();
   const name = lower.lastIndexOf('/') + 1;
@@ -100,11 +100,11 @@ function rankOf(path: string, query: string): number {
   if (lower.startsWith(query)) return 1;
   if (lower.includes(query, name)) return 2;
   if (lower.includes(query)) return 3;
-  return 4 + spreadOf(lower, query);
+  return 4 + countLettersBetween(lower, query);
 }
 
-/** The number of letters between those of the query; infinite if the text does not hold them in this order. */
-function spreadOf(text: string, query: string): number {
+/** Counts the letters between those of the query; infinite if the text does not contain the letters in this order. */
+function countLettersBetween(text: string, query: string): number {
   let at = -1;
   let first = -1;
   for (const letter of query) {
@@ -115,17 +115,17 @@ function spreadOf(text: string, query: string): number {
   return at - first + 1 - query.length;
 }
 
-/** Whether a message can hold a path as it is: it ends no quote and controls no terminal. */
+/** Whether a message can contain a path unchanged: the path ends no quote and controls no terminal. */
 export function isPlainText(path: string): boolean {
   return !path.includes('"') && sanitizeLine(path) === path;
 }
 
-/** The way in which a message names a file: `@src/a.ts`, `@"my notes.md"`. */
-export function mentionOf(path: string): string {
+/** Formats the mention of a file in a message: `@src/a.ts`, `@"my notes.md"`. */
+export function formatMention(path: string): string {
   return /^[\w./\\:~+,=#%()[\]-]*[\w/\\]$/.test(path) ? `@${path}` : `@"${path}"`;
 }
 
-/** The name that is being typed before the cursor, from its `@`; null if there is none. */
+/** Finds the mention that is being typed before the cursor; null if there is none. `prefix` begins with the `@`. */
 export function typedMention(
   before: string,
 ): { readonly prefix: string; readonly typed: string } | null {

@@ -3,7 +3,7 @@ import type { UiMessage } from '../update/message.ts';
 import { errorMessage, MusterError } from '../../../base/errors.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
 
-/** A message and what was attached to it. */
+/** A message with its attachments. */
 interface OutgoingMessage {
   readonly text: string;
   readonly enclosed?: QuotedItems | undefined;
@@ -11,23 +11,23 @@ interface OutgoingMessage {
 
 type ConversationLibrary = Pick<Muster, 'resume' | 'resumeBelow' | 'send' | 'start'>;
 
-/** A conversation, whichever process runs it. */
+/** The operations of a conversation that this process runs, or that another process runs and this one watches. */
 export interface ConversationPort {
-  /** The id of its main task; null before the first message. */
+  /** The id of the main task; null before the first message. */
   readonly id: string | null;
-  /** Whether this process runs it. */
+  /** Whether this process runs the conversation. */
   readonly isAtWork: boolean;
-  /** Whether it belongs to another process and is only watched. */
+  /** Whether the conversation belongs to another process and is only watched. */
   readonly isWatched: boolean;
   /**
-   * Chooses the conversation that the next message continues; null for a new one. `mode` is its mode by its log,
-   * which an undo may have changed.
+   * Chooses the conversation that the next message continues; null for a new conversation. `mode` is the mode of the
+   * conversation according to its log, which an undo may have changed.
    */
   select(id: string | null, mode?: PermissionMode): void;
   send(text: string, enclosed?: QuotedItems): void;
-  /** Continues a conversation that was cut off; does nothing if it is at work. */
+  /** Continues a conversation that was cut off. Does nothing if the conversation is at work. */
   continueWork(): void;
-  /** Continues an ended task of its tree. `text` is the task's next message; null if it gets none. */
+  /** Continues an ended task of the conversation. `text` is the next message of the task; null for no message. */
   resumeTask(task: string, text: string | null): void;
 }
 
@@ -35,7 +35,7 @@ export interface ConversationOptions {
   readonly dispatch: (message: UiMessage) => void;
   /** The agent definition that the conversation runs as; null for the main agent. */
   readonly agent: string | null;
-  /** The mode that the user chose for the next message; null if the present one stays. */
+  /** Returns the mode that the user chose for the next message; null if the current mode stays. */
   readonly chosenMode: () => PermissionMode | null;
 }
 
@@ -48,7 +48,7 @@ export class ConversationRunner implements ConversationPort {
   private readonly options: ConversationOptions;
   private run: Run | null = null;
   private task: string | null = null;
-  /** Messages sent while the conversation was about to start, or to end. */
+  /** Messages that were sent while the conversation was starting or ending. */
   private readonly unsent: OutgoingMessage[] = [];
   /** Tasks to resume once the conversation has started. */
   private readonly unresumed: ResumedTask[] = [];
@@ -74,7 +74,8 @@ export class ConversationRunner implements ConversationPort {
     this.reportStatus();
     const { lastMode } = this;
     if (lastMode === null || lastMode.task !== id || mode === undefined) return;
-    // The narrower of the two: an approval that was taken back grants nothing, and a mode set here stays.
+    // Take the narrower mode: an approval that an undo took back must grant nothing, and a narrower mode that the user
+    // set in this process must stay in force.
     const narrower = PERMISSION_MODES.find((each) => each === lastMode.mode || each === mode);
     this.lastMode = { task: id, mode: narrower ?? lastMode.mode };
   }
@@ -98,7 +99,7 @@ export class ConversationRunner implements ConversationPort {
     if (this.task !== null && !this.isAtWork) void this.begin({ text: '' });
   }
 
-  /** The main agent is notified of the task's end. An idle one waits for that without asking its model. */
+  /** The main agent gets a notice when the task ends. If the main agent is idle, it waits for the task without asking its model. */
   resumeTask(task: string, text: string | null): void {
     void this.resumeBelow({ id: task, ...(text === null ? {} : { prompt: text }) });
   }
@@ -112,7 +113,7 @@ export class ConversationRunner implements ConversationPort {
           return;
         } catch (thrown) {
           if (!isNotFound(thrown)) throw thrown;
-          // The conversation has just ended, or is about to.
+          // The conversation has just ended or is about to end.
           await this.run?.result;
         }
       }
@@ -121,7 +122,7 @@ export class ConversationRunner implements ConversationPort {
       return;
     }
     if (this.isStarting) this.unresumed.push(task);
-    // Before the first message there are no other tasks.
+    // Before the first message there is no task below that could be resumed.
     else if (this.task !== null) await this.begin({ text: '' }, task);
   }
 
@@ -163,7 +164,7 @@ export class ConversationRunner implements ConversationPort {
     this.options.dispatch({ type: 'conversation-changed', status: { id, isAtWork } });
   }
 
-  /** If the start fails, a mode that only the log reported is forgotten again. */
+  /** Starts a run. If the start fails, the last mode is restored, because events of the failed start may have changed it. */
   private async startOrRestoreMode(message: OutgoingMessage, below?: ResumedTask): Promise<Run> {
     const { lastMode } = this;
     const chosen = below === undefined ? this.options.chosenMode() : null;
@@ -188,7 +189,7 @@ export class ConversationRunner implements ConversationPort {
       if (parent === null) this.lastMode = { task, mode: rights.mode };
       this.options.dispatch({ type: 'task-event', event, task: state });
     };
-    // A mode that the user set or approved since the start takes precedence over a flag of the start.
+    // A mode that the user set or approved in this process takes precedence over the mode of the command line.
     const last =
       this.task !== null && this.lastMode?.task === this.task ? this.lastMode.mode : null;
     const inMode = (mode: PermissionMode | null) => (mode === null ? {} : { mode });
@@ -212,7 +213,7 @@ function isNotFound(thrown: unknown): boolean {
   return thrown instanceof MusterError && thrown.code === 'NOT_FOUND';
 }
 
-/** Makes one message of those that were sent while no task could receive them; null if there are none. */
+/** Joins the messages that were sent while no task could receive them; null if there are no such messages. */
 function joinMessages(messages: readonly OutgoingMessage[]): OutgoingMessage | null {
   if (messages.length === 0) return null;
   const text = messages.map((each) => each.text).join('\n\n');

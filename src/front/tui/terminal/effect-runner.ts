@@ -24,13 +24,13 @@ import type { PastedImages } from './pasted-images.ts';
 import type { ShellCommands } from './shell-commands.ts';
 import { contextLines, type QuotedItems } from '../../../api/index.ts';
 
-/** The part of the screen that effects use, or of the lines that take its place, which have no editor. */
+/** The part of the screen that effects use. The UI in plain lines has no editor, so that some methods are missing there. */
 export interface Surface {
   setEditorText?(text: string): void;
   addToHistory?(text: string): void;
   redraw?(): void;
   suspend?(): void;
-  /** Calls a user who looks elsewhere. */
+  /** Notifies a user who looks at another window. */
   callAttention(text: string): void;
   leave(): void;
 }
@@ -48,14 +48,14 @@ export interface EffectRunnerOptions {
   readonly dispatch: (message: UiMessage) => void;
 }
 
-/** The effects whose failure is a note, because a hint has no room for the reason. */
+/** The effects whose failures are shown as notes, because a hint has no room for the reason. */
 const NOTED_FAILURES: ReadonlySet<UiEffect['type']> = new Set([
   'set-model',
   'show-context',
   'rewind',
 ]);
 
-/** Carries out the effects that `update` describes. What comes of them returns as messages. */
+/** Carries out the effects that `update` describes. Their results are dispatched as messages. */
 export class EffectRunner {
   private readonly options: EffectRunnerOptions;
 
@@ -63,7 +63,7 @@ export class EffectRunner {
     this.options = options;
   }
 
-  /** Never throws: an error becomes a note or a hint. */
+  /** Carries out an effect. Never throws: an error becomes a note or a hint. */
   run(effect: UiEffect): void {
     const fail = (thrown: unknown): void => {
       const text = errorMessage(thrown);
@@ -174,7 +174,7 @@ export class EffectRunner {
     sender.send(text, { to: () => conversation.id, deliver });
   }
 
-  /** A task that has ended, or is about to, continues with the message. */
+  /** Sends a message to a task. A task that has ended or is about to end continues with the message. */
   private sendToTask(task: string, text: string): void {
     const { library, conversation, sender, state, dispatch } = this.options;
     const deliver = (message: string, enclosed?: QuotedItems): void => {
@@ -202,7 +202,7 @@ export class EffectRunner {
     this.options.dispatch({ type: 'conversation-found', found: { id, parent, root, ownerPid } });
   }
 
-  /** Shows a conversation by its log. Throws if that cannot be read. */
+  /** Shows a conversation from its log. Throws if the log cannot be read. */
   loadConversation(id: string): void {
     const { library, conversation, state, dispatch } = this.options;
     const { isWatched } = conversation;
@@ -215,7 +215,7 @@ export class EffectRunner {
     if (isWatched) return;
     conversation.select(id, mode);
     if (state().surface === 'lines') {
-      // Lines report only tasks that are at work, so that earlier ones are not read.
+      // The UI in plain lines reports only tasks at work, so earlier tasks need not be read.
       dispatch({ type: 'task-found', task: readLeftTask(library.store, id), isAsking: false });
       if (isCutOff(state().tree)) {
         this.note('info', 'It was interrupted: send an empty line to continue.');
@@ -244,7 +244,7 @@ export class EffectRunner {
         return;
       } catch (thrown) {
         this.hint(errorMessage(thrown));
-        // The definition of the agent may require a narrower mode: the next one is tried.
+        // INVALID_PARAM means that the agent may not have this mode. Then the next mode is tried.
         if (!(thrown instanceof MusterError) || thrown.code !== 'INVALID_PARAM') return;
       }
     }
@@ -265,7 +265,7 @@ export class EffectRunner {
     }
   }
 
-  /** Returns null, after a hint, if the log can't be read. */
+  /** Reads the log of a transcript. If the log can't be read, shows a hint and returns null. */
   private readLog<Result>({ task }: Transcript, read: (scan: ScanLog) => Result): Result | null {
     if (task === null) return null;
     try {
@@ -280,7 +280,7 @@ export class EffectRunner {
     const { library, dispatch } = this.options;
     const prompt = isRedo ? null : readLastPrompt(library.store, conversation);
     if (!isRedo && prompt === null) return;
-    // To undo the first message is to put back everything, and to type the message anew.
+    // Without an event before the message, everything is undone up to event 0, and the user can type the message again.
     const target = prompt === null ? 'undo' : { to: prompt.before ?? 0 };
     const plan = await library.planRewind(conversation, target);
     dispatch({ type: 'rewind-planned', plan, prompt });

@@ -17,10 +17,10 @@ import type { TaskState } from '../../../protocol/state/task-state.ts';
 
 type Store = UiLibrary['store'];
 
-/** The number of earlier tasks that are shown in the tree; more are only counted. */
+/** The maximum number of earlier tasks that are shown in the tree; the others are only counted. */
 const MAX_EARLIER_TASKS = 600;
 
-/** The transcript of a task, read from its log. */
+/** Reads the transcript of a task from its log. */
 export function readTranscript(store: Store, id: string): Transcript {
   const transcript = emptyTranscript(id);
   store.scan(id, (event) => applyToTranscript(transcript, event));
@@ -28,8 +28,9 @@ export function readTranscript(store: Store, id: string): Transcript {
 }
 
 /**
- * Adds to a transcript what the log of a conversation holds beyond it, and returns the mode of the conversation by
- * its log. `isRunning` says whether a process works on it; otherwise running calls are shown as interrupted.
+ * Reads the log of a conversation and adds the events that the transcript `main` does not have. Returns the new
+ * transcript and the mode of the conversation according to its log. `isRunning` says whether a process works on the
+ * conversation; otherwise its running calls are shown as not running.
  */
 export function readConversation(
   store: Store,
@@ -56,14 +57,14 @@ function readEvents(store: Store, id: string): readonly TaskEvent[] {
   return events;
 }
 
-/** The state of a task that no process runs. It counts as interrupted, unless it ended or waits for an answer. */
+/** Reads the state of a task that no process runs. The task counts as interrupted, unless it ended or waits for an answer. */
 export function readLeftTask(store: Store, id: string): TaskState {
   const state = foldEvents(readEvents(store, id));
   if (state.end === null && state.status !== 'parked') state.status = 'interrupted';
   return state;
 }
 
-/** A test for the numbers of a log's events that no undo has taken back. */
+/** Returns a test for event numbers: whether no undo has taken the event back. */
 function liveEventsOf(store: Store, id: string): (seq: number) => boolean {
   const rewinds: { readonly seq: number; readonly to: number }[] = [];
   let last = -1;
@@ -74,7 +75,7 @@ function liveEventsOf(store: Store, id: string): (seq: number) => boolean {
   return liveEventFilter(rewinds, last);
 }
 
-/** The user's last message in a conversation; null if there is none. */
+/** Reads the last message of the user in a conversation; null if there is none. */
 export function readLastPrompt(store: Store, id: string): LastPrompt | null {
   const live = selectLiveEvents(readEvents(store, id));
   const index = live.findLastIndex(
@@ -92,8 +93,9 @@ export function readLastPrompt(store: Store, id: string): LastPrompt | null {
 }
 
 /**
- * Reads the tasks below an earlier conversation, each of them a message. `isWanted` says whether a task still has a
- * place in the tree: another conversation may have replaced this one, and events are newer than logs.
+ * Reads the tasks below an earlier conversation and dispatches a message for each task. `isWanted` says whether the tree
+ * still needs a task: another conversation may have replaced this one, or events may have added the task already.
+ * `isWanted(null)` asks whether the conversation is still shown.
  */
 export async function readEarlierTasks(
   store: Store,

@@ -9,18 +9,18 @@ interface SenderOptions {
   /** The agent definition that the conversation runs as; null for the main agent. */
   readonly agent: string | null;
   readonly shell: Pick<ShellCommands, 'takeOutputs'>;
-  readonly images: Pick<PastedImages, 'shownIn'>;
+  readonly images: Pick<PastedImages, 'findImages'>;
   readonly dispatch: (message: UiMessage) => void;
 }
 
 /** The receiver of a message. */
 export interface Recipient {
-  /** The id of the task, read when the attachments are gathered; null for a conversation that is about to start. */
+  /** Returns the id of the task; null for a conversation that has not started. It is called when the attachments are gathered. */
   readonly to: () => string | null;
   readonly deliver: (text: string, enclosed?: QuotedItems) => void;
 }
 
-/** Sends the user's messages with their attachments, in the order in which they were typed, however long that takes. */
+/** Sends the user's messages with their attachments. A message waits for the earlier ones, so that the order is kept. */
 export class MessageSender {
   private readonly options: SenderOptions;
   private latest: Promise<void> | null = null;
@@ -31,7 +31,7 @@ export class MessageSender {
 
   send(text: string, recipient: Recipient): void {
     const outputs = this.options.shell.takeOutputs();
-    const images = this.options.images.shownIn(text);
+    const images = this.options.images.findImages(text);
     const isBare = outputs.length === 0 && images.length === 0 && !text.includes('@');
     const { latest } = this;
     if (isBare && latest === null) {
@@ -62,7 +62,7 @@ export class MessageSender {
     this.options.dispatch({ type: 'note', level: 'warning', text });
   }
 
-  /** Warns of what can't be attached; the message is sent without it. */
+  /** Gathers the attachments of a message. What can't be attached is reported as a warning, and the message is sent without it. */
   private async gather(
     request: Omit<Parameters<Muster['enclose']>[0], 'agent'>,
   ): Promise<QuotedItems | undefined> {

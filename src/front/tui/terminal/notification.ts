@@ -3,9 +3,10 @@ import { truncate } from '../../../base/text.ts';
 import type { Notify } from '../../../protocol/notify.ts';
 import type { Environment } from '../../../sys/env.ts';
 
-/** The sequence that makes a terminal show a notification: OSC 9 (iTerm2), OSC 777 (rxvt), OSC 99 (kitty). */
+/** The kind of the escape sequence that shows a notification: OSC 9 (iTerm2), OSC 777 (rxvt) or OSC 99 (kitty). */
 export type NotificationKind = 'osc9' | 'osc777' | 'osc99';
 
+/** The way in which the user is notified. */
 export interface AttentionMethod {
   readonly notify: Notify;
   /** The kind of notification that the terminal shows, or null if it is not known to show any. */
@@ -16,16 +17,16 @@ export interface AttentionMethod {
 
 const BELL = '\u0007';
 const ST = '\u001b\\';
-/** The longest notification, in code points. */
+/** The maximum length of a notification, in code points. */
 const MAX_LENGTH = 200;
 
-/** Finds out how the user can be called, by the variables that terminals set; these also pass through tmux. */
-export function attentionMethodOf(notify: Notify, environment: Environment): AttentionMethod {
+/** Finds out how the user can be notified. Looks at the variables that terminals set, which are also set inside tmux. */
+export function findAttentionMethod(notify: Notify, environment: Environment): AttentionMethod {
   const isSet = (name: string) => (environment[name] ?? '') !== '';
-  return { notify, kind: kindOf(environment, isSet), isInTmux: isSet('TMUX') };
+  return { notify, kind: findNotificationKind(environment, isSet), isInTmux: isSet('TMUX') };
 }
 
-function kindOf(
+function findNotificationKind(
   { TERM, TERM_PROGRAM, LC_TERMINAL }: Environment,
   isSet: (name: string) => boolean,
 ): NotificationKind | null {
@@ -41,8 +42,8 @@ function kindOf(
 }
 
 /**
- * The text that calls the user when it is written; empty if nothing is to be written. A terminal that shows no
- * notifications rings its bell instead, and so does tmux, which passes them on only with `allow-passthrough`.
+ * Returns the text that notifies the user when it is written to the terminal; empty if notifications are off. The bell
+ * rings in a terminal that shows no notifications, and also in tmux, which passes them on only with `allow-passthrough`.
  */
 export function attentionSequence(
   { notify, kind, isInTmux }: AttentionMethod,
@@ -62,7 +63,7 @@ const SEQUENCES: Readonly<Record<NotificationKind, (text: string) => string>> = 
   osc99: (text) => `\u001b]99;;Muster: ${text}${ST}`,
 };
 
-/** Makes one line without `;`, which separates fields, and without a digit at the start, which makes OSC 9 another command. */
+/** Makes one line without `;`, which separates fields, and without a digit at its start, which would give OSC 9 another meaning. */
 function plain(text: string): string {
   return sanitizeLine(text).replaceAll(';', ',').replace(/^\d/, ' $&');
 }

@@ -7,21 +7,21 @@ import type { ShownImage, ImageDescription } from '../../../api/index.ts';
 import { readEnvironment } from '../../../sys/env.ts';
 import { spawnProcessGroup } from '../../../sys/processes/process-group.ts';
 
-/** The limits of the images that are kept. Those of sent messages count too, since a message can be sent again. */
+/** The limits of the kept images. The images of sent messages count too, because a message can be sent again. */
 const MAX_IMAGES = 20;
 const MAX_BYTES = 32 * 1024 * 1024;
-const MARK = /\[image #(\d+)\]/g;
+const IMAGE_MARK = /\[image #(\d+)\]/g;
 
 interface ImageOptions {
   readonly cwd: string;
-  /** Reads what an image is, and whether the model can be shown it. */
+  /** Finds out what an image is, and whether it can be shown to the model. */
   readonly lookAtImage: (bytes: Buffer) => Promise<ImageDescription>;
   /** Inserts text into the editor. */
   readonly insert: (text: string) => void;
   readonly dispatch: (message: UiMessage) => void;
 }
 
-/** The images that a message shows; in the text they are `[image #1]`. */
+/** The images that were pasted. A text refers to them by marks such as `[image #1]`. */
 export class PastedImages {
   private readonly options: ImageOptions;
   private readonly images = new Map<number, Buffer>();
@@ -31,7 +31,7 @@ export class PastedImages {
     this.options = options;
   }
 
-  /** Returns the text to insert at once. The path of an image file is read first, and inserted later. */
+  /** Returns the text to insert for a paste. For the path of an image file it is empty: a mark is inserted once the file has been read. */
   takePaste(pasted: string): string {
     const path = droppedImage(pasted, this.options.cwd);
     if (path === null) return pasted;
@@ -45,12 +45,12 @@ export class PastedImages {
     else await this.take(image, null);
   }
 
-  /** The images whose marks a text holds. */
-  shownIn(text: string): readonly ShownImage[] {
-    const numbers = new Set([...text.matchAll(MARK)].map(([, digits]) => Number(digits)));
+  /** Finds the images whose marks are in a text. */
+  findImages(text: string): readonly ShownImage[] {
+    const numbers = new Set([...text.matchAll(IMAGE_MARK)].map(([, digits]) => Number(digits)));
     return [...numbers].flatMap((number) => {
       const bytes = this.images.get(number);
-      return bytes === undefined ? [] : [{ name: markOf(number), bytes }];
+      return bytes === undefined ? [] : [{ name: formatMark(number), bytes }];
     });
   }
 
@@ -60,13 +60,13 @@ export class PastedImages {
       if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
       await this.take(await readFile(path), pasted);
     } catch (thrown) {
-      // The paste may have been meant as text: there may be no such file, for example.
+      // The user may have meant the paste as text, for example if there is no such file.
       this.options.insert(pasted);
       this.hint(`taken as text: ${errorMessage(thrown)}`);
     }
   }
 
-  /** `otherwise` is the text to insert if the image can't be shown. */
+  /** Adds an image and inserts its mark. `otherwise` is the text to insert if the image can't be shown; null for no text. */
   private async take(bytes: Buffer, otherwise: string | null): Promise<void> {
     const { lookAtImage, insert } = this.options;
     const { facts, why } = await lookAtImage(bytes);
@@ -81,8 +81,8 @@ export class PastedImages {
       if (this.images.size <= MAX_IMAGES && this.byteCount() <= MAX_BYTES) break;
       this.images.delete(number);
     }
-    insert(`${markOf(this.last)} `);
-    this.hint(`${markOf(this.last)}: ${facts ?? ''}`);
+    insert(`${formatMark(this.last)} `);
+    this.hint(`${formatMark(this.last)}: ${facts ?? ''}`);
   }
 
   private hint(text: string): void {
@@ -94,19 +94,20 @@ export class PastedImages {
   }
 }
 
-function markOf(number: number): string {
+function formatMark(number: number): string {
   return `[image #${number}]`;
 }
 
-const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
+const IMAGE_FILE = /\.(?:png|jpe?g|gif|webp)$/i;
 
 /**
- * The path of an image file that was pasted or dropped onto the terminal; null for other text. Terminals write a
- * dropped path in quotes, with backslashes as for a shell, or as a `file:` URL.
+ * Returns the absolute path of an image file that was pasted or dropped onto the terminal; null for other text.
+ * Terminals write a dropped path in quotes, with backslashes as for a shell, or as a `file:` URL.
  */
 export function droppedImage(pasted: string, cwd: string): string | null {
   const text = pasted.trim();
-  if (text === '' || text.includes('\n') || !IMAGE.test(text.replace(/['"]$/, ''))) return null;
+  if (text === '' || text.includes('\n') || !IMAGE_FILE.test(text.replace(/['"]$/, '')))
+    return null;
   const path = unquotedPath(text);
   return path === null ? null : toAbsolutePath(path, cwd);
 }
@@ -118,17 +119,17 @@ function unquotedPath(text: string): string | null {
   try {
     return fileURLToPath(text);
   } catch {
-    // A URL of another machine, or no URL at all, is text.
+    // The URL is invalid or names another machine, so the paste is text.
     return null;
   }
 }
 
-const MAX_MS = 5_000;
+const CLIPBOARD_TIMEOUT_MS = 5_000;
 
-type Reader = readonly [program: string, ...args: readonly string[]];
+type ClipboardProgram = readonly [program: string, ...args: readonly string[]];
 
-/** The programs that print the image of the clipboard as PNG. */
-function readers(): readonly Reader[] {
+/** Lists the programs that can print the image of the clipboard as PNG. */
+function clipboardPrograms(): readonly ClipboardProgram[] {
   const environment = readEnvironment();
   if (process.platform === 'darwin') return [['pngpaste', '-']];
   const isSet = (name: string) => (environment[name] ?? '') !== '';
@@ -137,15 +138,15 @@ function readers(): readonly Reader[] {
   return [...(isSet('WAYLAND_DISPLAY') ? [wayland] : []), ...(isSet('DISPLAY') ? [x11] : [])];
 }
 
-/** Reads the image of the clipboard. Returns a text that says why there is none. */
+/** Reads the image of the clipboard. If there is none, resolves to a text that says why. */
 async function clipboardImage(): Promise<Buffer | string> {
-  const known = readers();
+  const known = clipboardPrograms();
   if (known.length === 0) {
-    return 'no clipboard is in reach of this terminal: name the file of the image with @, or drop it here';
+    return 'this terminal has no access to a clipboard: name the file of the image with @, or drop it here';
   }
   const missing: string[] = [];
   for (const reader of known) {
-    const found = await outputOf(reader);
+    const found = await runClipboardProgram(reader);
     if (found === null) missing.push(reader[0]);
     else if (found.length > 0) return found;
   }
@@ -155,9 +156,9 @@ async function clipboardImage(): Promise<Buffer | string> {
 }
 
 /** Returns the output of a program; null if there is no such program. */
-async function outputOf([program, ...args]: Reader): Promise<Buffer | null> {
+async function runClipboardProgram([program, ...args]: ClipboardProgram): Promise<Buffer | null> {
   const group = spawnProcessGroup(program, args, { cwd: '/', env: readEnvironment() });
-  const timer = setTimeout(() => void group.end({ graceMs: 0 }), MAX_MS);
+  const timer = setTimeout(() => void group.end({ graceMs: 0 }), CLIPBOARD_TIMEOUT_MS);
   const chunks: Buffer[] = [];
   let length = 0;
   group.stdout.on('data', (chunk: Buffer) => {
@@ -173,7 +174,7 @@ async function outputOf([program, ...args]: Reader): Promise<Buffer | null> {
     await read;
     return code === 0 && length <= MAX_BYTES ? Buffer.concat(chunks) : Buffer.alloc(0);
   } catch {
-    // The program is missing or can't be run: the caller tries the next one, and names them all.
+    // The program is missing or can't be run. The caller tries the next one, and names all missing programs.
     return null;
   } finally {
     clearTimeout(timer);

@@ -1,6 +1,6 @@
-/** Thousands of events can arrive: for these a frame is drawn at most this often. Keys draw one at once. */
-const DRAW_MS = 60;
-/** While tasks are at work, the times on the screen are updated this often. */
+/** The delay of a frame after a change, so that thousands of events make few frames. Keys draw a frame without this delay. */
+const DRAW_DELAY_MS = 60;
+/** The time between two updates of the times on the screen while tasks are at work. */
 const TICK_MS = 1_000;
 
 /** Draws a frame soon after a change, and regularly while anything is at work. */
@@ -25,7 +25,7 @@ export function createRedraw(draw: () => void, isAtWork: () => boolean): Redraw 
         if (isAtWork()) ticker ??= setInterval(draw, TICK_MS);
         else stopTicking();
         draw();
-      }, DRAW_MS);
+      }, DRAW_DELAY_MS);
     },
     stop() {
       isStopped = true;

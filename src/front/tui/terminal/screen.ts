@@ -24,7 +24,7 @@ export type { Terminal as TerminalDevice } from '@earendil-works/pi-tui';
 export interface ScreenSize {
   readonly width: number;
   readonly height: number;
-  /** The lines of the editor, as it draws itself. */
+  /** The lines of the editor, which draws itself. */
   readonly editor: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export interface ScreenOptions {
   readonly completions: AutocompleteProvider;
   /** Returns exactly `height` lines, none wider than `width`. */
   readonly draw: (size: ScreenSize) => readonly string[];
-  /** Handles a key by its name. Returns false if the key is the editor's. */
+  /** Handles a key, given by its name. Returns false if the editor has to handle it. */
   readonly onKey: (key: string) => boolean;
   /** Called with the number of lines to scroll, down for a positive number. */
   readonly onWheel: (lines: number) => void;
@@ -51,17 +51,17 @@ export interface ScreenOptions {
 const WHEEL_LINES = 3;
 const PASTE_START = '\u001b[200~';
 const PASTE_END = '\u001b[201~';
-/** A process that can be suspended is suspended within this time. */
+/** The time within which the shell suspends the process. If it has not happened by then, nothing can suspend the process. */
 const SUSPENDED_WITHIN_MS = 100;
 
 /**
- * The adapter to the library that draws: a full screen of which only the changed lines are written, and an editor.
- * No other file uses these two.
+ * Adapts the terminal library, which draws a full screen by writing only the changed lines, and an editor. No other
+ * file uses these two parts of the library.
  */
 export class Screen {
   readonly editor: Editor;
   private readonly tui: TuiAltScreen;
-  /** Reads what the terminal says about itself. */
+  /** Reads the reports of the terminal about itself. */
   readonly reports: TerminalReports;
   private hasStopped = false;
 
@@ -97,8 +97,8 @@ export class Screen {
   }
 
   /**
-   * Gives the terminal to the shell until `fg`: the process is suspended with all its tasks. Without a shell that
-   * has job control nobody can suspend it, and the screen returns at once.
+   * Gives the terminal to the shell until the user types `fg`. The process is suspended with all its tasks. If the shell
+   * has no job control, the process cannot be suspended, and the screen returns at once.
    */
   suspend(): void {
     this.tui.stop({ preserveScreen: true });
@@ -106,25 +106,25 @@ export class Screen {
     const resume = (): void => {
       clearTimeout(timer);
       process.off('SIGCONT', resume);
-      // A signal that ends the process may come with this one (`kill %1`) and has to be handled first.
+      // `kill %1` sends a signal that ends the process together with SIGCONT. That signal has to be handled first.
       setImmediate(() => this.resume());
     };
     process.once('SIGCONT', resume);
     const timer = setTimeout(resume, SUSPENDED_WITHIN_MS);
-    // The signal goes to the complete job, as from a terminal: a program that started this one (npm) waits as well.
-    // No time limit runs out meanwhile, so that all calls and tasks are still at work afterwards.
+    // The signal is sent to the complete job, as a terminal does, so that a program that started this one (such as npm)
+    // is suspended, too. The clock is paused, so that no time limit of a call or task is reached meanwhile.
     pauseClockDuring(() => process.kill(0, 'SIGTSTP'));
   }
 
   private resume(): void {
     if (this.hasStopped) return;
-    // A process in the background (`bg`) is suspended here once more.
+    // If the user typed `bg`, the process is in the background, and this suspends it again until `fg`.
     pauseClockDuring(awaitForeground);
     this.tui.start();
     this.redraw();
   }
 
-  /** Asks for a frame soon; several requests make one frame. */
+  /** Requests a frame soon. Several requests make one frame. */
   draw(): void {
     this.tui.requestRender();
   }
@@ -134,7 +134,7 @@ export class Screen {
     this.tui.requestRender(true);
   }
 
-  /** Gives the terminal back as it was, with nothing of the screen left on it. */
+  /** Gives the terminal back in its state before the start, without any line of the screen. */
   async stop(): Promise<void> {
     this.hasStopped = true;
     await this.reports.terminal.drainInput(200, 20);
@@ -159,7 +159,7 @@ function awaitForeground(): void {
   stdin.setRawMode(false);
 }
 
-/** Makes the one component on the screen. The keys that it does not take go to the editor. */
+/** Creates the only component of the screen. It passes keys on to the editor. */
 function createRoot(
   editor: Editor,
   { draw, onWheel }: Pick<ScreenOptions, 'draw' | 'onWheel'>,
@@ -183,7 +183,7 @@ function createRoot(
   };
 }
 
-/** Removes characters that are no key and control a terminal; the editor would show them as they are. */
+/** Removes control characters that no key sends, because the editor would write them to the terminal unchanged. */
 function withoutControls(data: string): string {
   return data.replaceAll(/[\u0080-\u009f]/g, '');
 }
@@ -192,7 +192,7 @@ function withoutControls(data: string): string {
 const CONTROL_KEY = /\u001b\[(\d{2,3});5u/g;
 
 /**
- * The text of a paste with its lines. Most terminals send a carriage return for the end of a line, and some write
+ * Converts a paste to text with newlines. Most terminals send a carriage return at the end of a line, and some send
  * control characters as keys (`ESC [ 106 ; 5 u` for a newline).
  */
 export function pastedText(sent: string): string {
@@ -203,7 +203,7 @@ export function pastedText(sent: string): string {
   return sanitizeForTerminal(decoded.replaceAll(/\r\n?/g, '\n'), 'prose');
 }
 
-/** Removes the library's own keys for scrolling and searching, and gives its editor the keys of our bindings. */
+/** Removes the library's own keys for scrolling and searching, and sets the keys of its editor to those of `bindings`. */
 function takeKeysFromLibrary(bindings: Bindings): void {
   const removed = Object.keys(TUI_KEYBINDINGS)
     .filter((name) => name.startsWith('tui.altScreen.'))

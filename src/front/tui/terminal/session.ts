@@ -26,26 +26,26 @@ export interface UiSessionOptions {
   readonly now: () => number;
 }
 
-/** The options of a session and of the screen or the lines that show it. */
+/** The options of a session, and of the screen or the plain lines that show the session. */
 export interface InterfaceOptions extends UiSessionOptions {
-  /** How a user who looks elsewhere is called. */
+  /** The way in which a user who looks at another window is notified. */
   readonly attention: AttentionMethod;
   /** Called when the user wants to leave. */
   readonly onLeave: () => void;
 }
 
-/** The surface that shows a session, with the calls that only a session makes. */
+/** The surface that shows a session, with the methods that only a session calls. */
 interface SessionSurface extends Surface {
   insertIntoEditor?(text: string): void;
-  /** Called after each message. */
+  /** Called after each message has been handled. */
   changed(message: UiMessage): void;
   /** Called with the full output of one of the user's shell commands. */
   shellEnded?(output: CommandOutput): void;
 }
 
 /**
- * The running UI: it holds the state, updates it with each message, and carries out the effects. Messages are
- * handled one after the other, and the effects of one before the next.
+ * The running UI. It keeps the state, updates the state with each message, and carries out the effects. Messages are
+ * handled one after the other; the effects of a message are carried out before the next message is handled.
  */
 export class UiSession {
   readonly context: UpdateContext;
@@ -97,7 +97,7 @@ export class UiSession {
     return this.current;
   }
 
-  /** Handles a message, or puts it behind the one that is being handled. */
+  /** Handles a message. If another message is being handled, the new message waits for it. */
   readonly dispatch = (message: UiMessage): void => {
     this.waiting.push(message);
     if (this.isBusy) return;
@@ -119,18 +119,18 @@ export class UiSession {
     this.dispatch({ type: 'note', level, text });
   }
 
-  /** Shows an earlier conversation by its full id. The next message continues it. Throws if its log can't be read. */
+  /** Shows an earlier conversation, given by its full id. The next message continues it. Throws if the log can't be read. */
   open(id: string): void {
     this.effects.loadConversation(id);
   }
 
-  /** Stops what the user started, and ends it within 2 s. */
+  /** Stops the shell command that the user started; it ends within 2 s. */
   async stop(): Promise<void> {
     this.stopSignals();
     await this.shell.stop();
   }
 
-  /** Stops at once, because the process is about to end. */
+  /** Kills the shell command at once, because the process is about to end. */
   stopNow(): void {
     this.stopSignals();
     this.shell.kill();

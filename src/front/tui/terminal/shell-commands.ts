@@ -7,12 +7,12 @@ import { errorMessage } from '../../../base/errors.ts';
 import { readEnvironment } from '../../../sys/env.ts';
 import { spawnProcessGroup } from '../../../sys/processes/process-group.ts';
 
-/** The output that the screen shows; the message gets more of it. */
+/** The number of characters of an output that the screen shows. The message contains more of the output. */
 const SHOWN_CHARACTERS = 4_096;
-/** Outputs that wait for the next message. Beyond that, the oldest are dropped with a hint. */
+/** The maximum number of outputs that wait for the next message. If there are more, the oldest ones are dropped with a hint. */
 const MAX_WAITING = 8;
-/** Output arrives in very many pieces; they are shown together. */
-const SHOW_MS = 60;
+/** The time between two updates of a running output. Output arrives in very many pieces, which are shown together. */
+const SHOW_INTERVAL_MS = 60;
 
 interface ShellOptions {
   readonly cwd: string;
@@ -32,14 +32,14 @@ export class ShellCommands {
     this.options = options;
   }
 
-  /** `key` names the entry that shows the command. If `isShared`, the output goes with the next message. */
+  /** Runs a command. `key` is the key of the entry that shows it. If `isShared` is true, the output is attached to the next message. */
   async run(
     command: string,
     { key, isShared }: { readonly key: number; readonly isShared: boolean },
   ): Promise<void> {
     const { cwd, dispatch, onEnded } = this.options;
     const show = (outcome: string | null) => {
-      const output = running.output.lastOf(SHOWN_CHARACTERS);
+      const output = running.output.readEnd(SHOWN_CHARACTERS);
       const change = { output, outputLines: running.output.lines, outcome };
       dispatch({ type: 'shell-output', key, change });
     };
@@ -49,7 +49,7 @@ export class ShellCommands {
       setTimeout(() => {
         this.isShowing = false;
         if (this.running === running) show(null);
-      }, SHOW_MS).unref();
+      }, SHOW_INTERVAL_MS).unref();
     });
     this.running = running;
     const outcome = await running.ended;
@@ -60,7 +60,7 @@ export class ShellCommands {
     if (isShared) this.keep(ended);
   }
 
-  /** Asks the running command to end, and kills it if it does not within 2 s. */
+  /** Asks the running command to end, and kills it after 2 s. */
   async stop(): Promise<void> {
     await this.running?.end();
   }
@@ -70,7 +70,7 @@ export class ShellCommands {
     void this.running?.end(0);
   }
 
-  /** Returns the outputs that wait for a message, once. */
+  /** Returns the outputs that wait for a message. A later call returns only newer outputs. */
   takeOutputs(): readonly CommandOutput[] {
     const { waiting } = this;
     this.waiting = [];
@@ -93,7 +93,7 @@ const GRACE_MS = 2_000;
 /** A running shell command of the user's. */
 type ShellProcess = ReturnType<typeof startShellProcess>;
 
-/** Starts a command in the user's own shell with their full environment, since it is they who run it. */
+/** Starts a command in the user's own shell with the full environment, because the user runs it and no agent does. */
 function startShellProcess(command: string, cwd: string, onOutput: () => void) {
   const environment = readEnvironment();
   const shell = environment['SHELL'] ?? '';
@@ -113,7 +113,7 @@ function startShellProcess(command: string, cwd: string, onOutput: () => void) {
   const outcome = async () => {
     try {
       const { code, signal } = await group.exited;
-      // Processes that it left in the background would keep its pipes open, and end with it.
+      // Processes that the command left in the background are ended, too, because they would keep its pipes open.
       await group.end({ graceMs: GRACE_MS });
       output.end();
       const exit = code === null ? `ended by ${signal ?? 'a signal'}` : `exit code ${code}`;
@@ -127,7 +127,7 @@ function startShellProcess(command: string, cwd: string, onOutput: () => void) {
     output,
     /** Resolves to the outcome, such as "exit code 0". Never rejects. */
     ended: outcome(),
-    /** Ends the command and everything that it started. What does not end is killed after `graceMs`; with 0 at once. */
+    /** Ends the command and all processes that it started. Kills those that have not ended after `graceMs`. */
     async end(graceMs = GRACE_MS) {
       isStopped = true;
       await group.end({ graceMs });
@@ -135,11 +135,11 @@ function startShellProcess(command: string, cwd: string, onOutput: () => void) {
   };
 }
 
-/** The number of characters that are kept from the start and from the end of an output. */
+/** The maximum numbers of characters that are kept from the start and from the end of an output. */
 const MAX_HEAD = 1024 * 1024;
 const MAX_TAIL = 3 * 1024 * 1024;
 
-/** The output of a command. Of a very long one, the start and the end are kept. */
+/** The output of a command. If the output is very long, only its start and its end are kept. */
 export class OutputBuffer {
   private readonly decoder = new StringDecoder('utf8');
   private head = '';
@@ -151,7 +151,7 @@ export class OutputBuffer {
     this.append(this.decoder.write(bytes));
   }
 
-  /** Adds what is left of an incomplete character. */
+  /** Adds a character that was still incomplete at the end of the output. */
   end(): void {
     this.append(this.decoder.end());
   }
@@ -162,15 +162,15 @@ export class OutputBuffer {
     return this.lineEnds + (last === '' || last.endsWith('\n') ? 0 : 1);
   }
 
-  /** Everything that is kept, with a note where something was left out. */
+  /** The kept output, with a note at the position where characters were left out. */
   get text(): string {
     if (this.dropped === 0) return this.head + this.tail;
     const limit = MAX_HEAD + MAX_TAIL;
     return `${this.head}\n[… ${this.dropped} characters left out: the limit kept_characters = ${limit} …]\n${this.tail}`;
   }
 
-  /** The last characters, from the start of a line if possible. */
-  lastOf(characters: number): string {
+  /** Returns the last characters, beginning at the start of a line if possible. */
+  readEnd(characters: number): string {
     const end = (this.head.slice(-characters) + this.tail.slice(-characters)).slice(-characters);
     const cut = end.indexOf('\n') + 1;
     return end.length < characters || cut === end.length ? end : end.slice(cut);
@@ -183,7 +183,7 @@ export class OutputBuffer {
     if (text.length <= room) return;
     this.tail += text.slice(Math.max(0, room));
     const extra = this.tail.length - MAX_TAIL;
-    // Cut only now and then, because each cut copies the rest.
+    // The tail is cut rarely, because each cut copies the rest.
     if (extra < MAX_TAIL / 4) return;
     this.tail = this.tail.slice(extra);
     this.dropped += extra;

@@ -4,46 +4,46 @@ const ESC = '\u001b';
 const BELL = '\u0007';
 /** A complete reply to `ESC ] 11 ; ? BEL`. */
 const ANSWER = new RegExp(`^${ESC}\\]11;([^${BELL}${ESC}]*)(?:${BELL}|${ESC}\\\\)$`);
-/** The beginning of such a reply. A color is at most `rgba:` and four numbers of four digits. */
+/** The beginning of such a reply. A color has at most `rgba:` and four numbers of four digits. */
 const BEGINNING = new RegExp(`^${ESC}(?:\\](?:1(?:1(?:;[0-9a-f/:rgb#]{0,40}${ESC}?)?)?)?)?$`, 'i');
-/** Strings that terminals send and no key does: OSC, DCS, APC, PM, SOS, complete or cut off. */
+/** The strings that terminals send and keys do not: OSC, DCS, APC, PM and SOS, complete or cut off. */
 const STRING = new RegExp(`^${ESC}[\\]P_^X][^]`);
 
-/** A user can't have typed this. */
-const CERTAIN = `${ESC}]11`;
+/** Input with this beginning comes from the terminal: a user can't type it. */
+const REPLY_START = `${ESC}]11`;
 
-/** The time until a reply must begin. Whatever looks like one later was typed. */
-const PATIENCE_MS = 5_000;
-/** The longest time between two pieces of a reply. */
-const GAP_MS = 1_000;
+/** The time after a request within which the reply must begin. Similar input after this time was typed. */
+const REPLY_TIMEOUT_MS = 5_000;
+/** The maximum time between two pieces of a reply. */
+const MAX_GAP_MS = 1_000;
 
 /** Input after the replies have been removed. */
 export interface TerminalInput {
-  /** Keys in their order, including those that were held back and turned out to be typed. */
+  /** The keys in their order, including keys that were held back because they looked like a reply. */
   readonly keys: readonly string[];
   /** The reported background; null if there was no report. */
   readonly background: Background | null;
 }
 
 /**
- * Separates the replies of a terminal from keys. A reply may come late, in pieces, never, or wrong: no piece of it is
- * ever taken for a key, and no key is lost.
+ * Separates the replies of a terminal from keys. A reply may come late, in pieces, malformed, or never. No piece of a
+ * reply is ever taken for a key, and no key is lost.
  */
 export class TerminalReplies {
   private readonly now: () => number;
   private askedAt: number | null = null;
-  /** The pieces of a reply, or of what may become one. */
+  /** The input so far that is, or may become, a reply. */
   private begun = '';
   private begunAt = 0;
-  /** The pieces that the editor did not get. A single Esc is passed on at once. */
+  /** The pieces of `begun` that the editor did not get. A single Esc is not among them, because it is passed on at once. */
   private held: string[] = [];
 
-  /** `now` returns the milliseconds of any clock. */
+  /** `now` returns milliseconds; any clock will do. */
   constructor(now: () => number) {
     this.now = now;
   }
 
-  /** Notes that the background was asked for now. */
+  /** Notes that the terminal was asked for its background now. */
   asked(): void {
     this.askedAt = this.now();
   }
@@ -52,10 +52,10 @@ export class TerminalReplies {
   read(data: string): TerminalInput {
     if (this.begun === '') return this.begin(data);
     const whole = this.begun + data;
-    const isLate = this.now() - this.begunAt > GAP_MS;
+    const isLate = this.now() - this.begunAt > MAX_GAP_MS;
     if (!isLate && ANSWER.test(whole)) return this.answered(whole);
     if (!isLate && BEGINNING.test(whole)) return this.hold(data, whole);
-    const typed = this.begun.startsWith(CERTAIN) ? [] : this.held;
+    const typed = this.begun.startsWith(REPLY_START) ? [] : this.held;
     this.forget();
     const next = this.begin(data);
     return { ...next, keys: [...typed, ...next.keys] };
@@ -63,7 +63,7 @@ export class TerminalReplies {
 
   private begin(data: string): TerminalInput {
     if (ANSWER.test(data)) return this.answered(data);
-    const isAwaited = this.askedAt !== null && this.now() - this.askedAt < PATIENCE_MS;
+    const isAwaited = this.askedAt !== null && this.now() - this.askedAt < REPLY_TIMEOUT_MS;
     if (isAwaited && BEGINNING.test(data)) return this.hold(data, data);
     return { keys: STRING.test(data) ? [] : [data], background: null };
   }
@@ -71,7 +71,7 @@ export class TerminalReplies {
   private hold(data: string, whole: string): TerminalInput {
     this.begun = whole;
     this.begunAt = this.now();
-    // Esc is a key that must work at once. If it was no key, it did nothing at the start.
+    // Esc must work as a key at once. If it was the beginning of a reply, the key has no effect at the start.
     if (whole === ESC) return { keys: [data], background: null };
     this.held.push(data);
     return { keys: [], background: null };
@@ -82,7 +82,7 @@ export class TerminalReplies {
     const isAwaited = this.askedAt !== null;
     this.forget();
     this.askedAt = null;
-    return { keys: [], background: isAwaited ? backgroundOf(color) : null };
+    return { keys: [], background: isAwaited ? parseBackground(color) : null };
   }
 
   private forget(): void {
@@ -97,27 +97,27 @@ export type Background = 'dark' | 'light';
 const WEIGHTS = [0.2126, 0.7152, 0.0722] as const;
 
 /**
- * Reads the color of a background: `rgb:ffff/ffff/ffff`, `rgba:…` or `#ffffff`, with one to four digits a
- * part. Returns null for any other text.
+ * Reads the color of a background: `rgb:ffff/ffff/ffff`, `rgba:…` or `#ffffff`, with one to four digits for each part.
+ * Returns null for any other text.
  */
-export function backgroundOf(color: string): Background | null {
-  const parts = partsOf(color.trim());
+export function parseBackground(color: string): Background | null {
+  const parts = parseParts(color.trim());
   if (parts === null) return null;
   const light = WEIGHTS.reduce((sum, weight, index) => sum + weight * (parts[index] ?? 0), 0);
   return light > 0.5 ? 'light' : 'dark';
 }
 
-/** Red, green and blue, from 0 to 1. */
-function partsOf(color: string): readonly number[] | null {
+/** Reads the red, green and blue parts of a color as numbers from 0 to 1; null for any other text. */
+function parseParts(color: string): readonly number[] | null {
   const [, numbers] = /^rgba?:([0-9a-f]{1,4}(?:\/[0-9a-f]{1,4}){2,3})$/i.exec(color) ?? [];
-  if (numbers !== undefined) return numbers.split('/').map(share);
+  if (numbers !== undefined) return numbers.split('/').map(toFraction);
   const [, digits] = /^#((?:[0-9a-f]{3}){1,4})$/i.exec(color) ?? [];
   if (digits === undefined) return null;
   const each = digits.length / 3;
-  return [0, 1, 2].map((index) => share(digits.slice(index * each, (index + 1) * each)));
+  return [0, 1, 2].map((index) => toFraction(digits.slice(index * each, (index + 1) * each)));
 }
 
-function share(digits: string): number {
+function toFraction(digits: string): number {
   return Number.parseInt(digits, 16) / (16 ** digits.length - 1);
 }
 
@@ -125,12 +125,12 @@ const ASK_BACKGROUND = '\u001b]11;?\u0007';
 const FOCUS_IN = '\u001b[I';
 const FOCUS_OUT = '\u001b[O';
 
-/** Reads what a terminal reports about itself before the library takes it for keys. */
+/** Reads the reports of a terminal about itself, before the library takes them for keys. */
 export class TerminalReports {
-  /** The terminal, whose input comes without its reports. */
+  /** The terminal, with an input from which the reports are removed. */
   readonly terminal: Terminal;
   private readonly replies = new TerminalReplies(() => performance.now());
-  /** Whether the user looks at the terminal; null if the terminal has not said so. */
+  /** Whether the terminal has the focus; null if the terminal has not reported it. */
   isFocused: boolean | null = null;
 
   constructor(device: Terminal, onBackground: (background: Background) => void) {

@@ -4,15 +4,15 @@ import { ACTIONS, type Action, type Bindings } from '../model/key-bindings.ts';
 /** Everything that decides the meaning of a key. */
 export type KeyContext = ReturnType<typeof keyContext>;
 
-/** An action; `editor` if the editor handles the key; `nothing` if it has no meaning here. */
+/** The meaning of a key: an action, `editor` if the editor handles the key, or `nothing` if the key has no effect. */
 export type KeyMeaning = Action | 'editor' | 'nothing';
 
-/** The part of the screen that gets the keys. */
+/** Returns the part of the screen that gets the keys. */
 export function keyFocus({ focus, writing }: AppState): Focus | 'search' {
   return writing.kind === 'search' ? 'search' : focus;
 }
 
-/** Collects what decides the meaning of a key. `isCompleting`: the editor offers completions, which Esc closes. */
+/** Collects the facts that decide the meaning of a key. `isCompleting` says whether the editor offers completions, which Esc closes. */
 export function keyContext(state: AppState, isCompleting: boolean) {
   const { tree, writing, openTask } = state;
   const task = openTask ?? tree.root;
@@ -30,8 +30,8 @@ export function keyContext(state: AppState, isCompleting: boolean) {
 }
 
 /**
- * The meaning of a key. A question never takes a key that may be meant for the editor: it gets keys only after the
- * key that focuses it, which needs an empty editor.
+ * Returns the meaning of a key. A question never gets a key that the user may have meant for the editor: it gets keys
+ * only while it has the focus, and the key that moves the focus to it needs an empty editor.
  */
 export function keyAction(key: string, context: KeyContext, bindings: Bindings): KeyMeaning {
   const action = ACTIONS.find((each) => isMeant(each, key, context, bindings));

@@ -16,7 +16,7 @@ export interface ConversationFound {
   readonly id: string;
   readonly parent: string | null;
   readonly root: string;
-  /** The process that runs it; null if none does. */
+  /** The id of the process that runs the conversation; null if no process runs it. */
   readonly ownerPid: number | null;
 }
 
@@ -32,7 +32,7 @@ interface MessageFields {
   /** Runs a slash command. */
   'run-command': { name: string; argument: string };
 
-  /** These may have to wait for older entries. `isLoaded` is set once the entries have been read. */
+  /** Scrolling and choosing may need older entries, which are read first. `isLoaded` is set once they have been read. */
   scroll: { lines: number; isLoaded?: true };
   'choose-entry': { by: Direction; isLoaded?: true };
   'go-to-match': { key: number; by: Direction };
@@ -49,7 +49,7 @@ interface MessageFields {
 
   hint: { text: string };
   note: { level: NoticeLevel; text: string };
-  /** Another process did not do what it was asked for. */
+  /** Another process did not carry out a request. */
   'request-failed': { text: string };
   page: { title: string; lines: readonly string[] };
 
@@ -66,7 +66,7 @@ interface MessageFields {
   'answer-accepted': { question: string };
   /** `typed` is the text of the answer; null for an answer by a key. */
   'answer-rejected': { reason: string; typed: string | null };
-  /** The question that the UI itself asked is answered. */
+  /** The user has answered a question of the UI itself. */
   confirmed: { isYes: boolean };
   'rewind-planned': { plan: RewindPlan; prompt: LastPrompt | null };
   /** `files` is the number of files that were put back; `skipped` names the others, each with the reason. */

@@ -18,8 +18,8 @@ import { answerRewind } from './rewind.ts';
 type WithoutQuestion = Omit<QuestionAnswer, 'question'>;
 
 /**
- * Keys of the focused question. After each answer the editor gets the keys again: a key that is pressed once too
- * often must not answer the next question, which takes the place of this one.
+ * The handlers of the keys of the focused question. After each answer the editor gets the keys again, because a key that
+ * is pressed once too often must not answer the next question, which is then shown instead.
  */
 export const QUESTION_ACTIONS = {
   'focus-question': focusQuestion,
@@ -46,7 +46,7 @@ export const QUESTION_ACTIONS = {
   'option-4': (state) => chooseOption(state, 4),
 } as const satisfies ActionHandlers;
 
-/** Keys that scroll in a question while it has the focus, and in the conversation otherwise. */
+/** The handlers of keys that scroll the question while it has the focus; otherwise these keys scroll the conversation. */
 export const QUESTION_SCROLL_ACTIONS = {
   'page-up': (state, context) => scrollQuestion(state, -questionPage(state, context)),
   'page-down': (state, context) => scrollQuestion(state, questionPage(state, context)),
@@ -75,7 +75,7 @@ function typedAnswer(kind: 'reason' | 'answer' | 'plan', text: string): WithoutQ
   return text.trim() === '' ? { text: 'no' } : { text: 'no', reason: text };
 }
 
-/** An answer that comes late must not take the focus from another question. */
+/** Leaves a question whose answer was accepted. If another question has the focus by then, it keeps the focus. */
 export function acceptAnswer(state: AppState, question: string): Update {
   return state.question === question ? leaveQuestion(state) : next(state);
 }
@@ -137,7 +137,7 @@ function questionPage(state: AppState, context: UpdateContext): number {
   return Math.max(1, frameLayout(state, context).question.shown - 1);
 }
 
-/** How far it can scroll depends on the drawn lines, so that the next frame sets the limit. */
+/** Scrolls the question. The limit at the end depends on the drawn lines, so the next frame applies it. */
 function scrollQuestion(state: AppState, lines: number): Update {
   return next({ ...state, questionScroll: Math.max(0, state.questionScroll + lines) });
 }

@@ -21,7 +21,7 @@ import { rewindLines } from '../../../report/rewind-lines.ts';
 type RewindPlanned = Extract<UiMessage, { type: 'rewind-planned' }>;
 type Rewound = Extract<UiMessage, { type: 'rewound' }>;
 
-/** Plans to take back the last message with everything that it led to, or (a redo) the last undo. */
+/** Plans an undo of the last message with everything that followed from it, or a redo, which takes back the last undo. */
 export function startRewind(state: AppState, isRedo: boolean): Update {
   return whenIdle(state, (conversation) =>
     next(state, { type: 'plan-rewind', conversation, isRedo }),
@@ -48,7 +48,7 @@ export function showRewindPlan(
   return next({ ...asked, pendingRewind: { plan, prompt } });
 }
 
-/** Carries out the planned undo if the user agreed and nothing has started to work since. */
+/** Carries out the planned undo or redo if the user agreed and no task has started to work since. */
 export function answerRewind(state: AppState, isYes: boolean): Update {
   const { pendingRewind } = state;
   if (pendingRewind === null) return next(state);
@@ -57,7 +57,7 @@ export function answerRewind(state: AppState, isYes: boolean): Update {
   return whenIdle(answered, () => next(answered, { type: 'rewind', ...pendingRewind }));
 }
 
-/** Shows the conversation as it is after an undo. The message that was taken back returns to the editor. */
+/** Shows the conversation after an undo or a redo. The message that an undo took back returns to the editor. */
 export function showRewound(state: AppState, { files, skipped, prompt }: Rewound): Update {
   const { id } = state.conversation;
   const isEmpty = prompt?.before === null;
@@ -68,7 +68,7 @@ export function showRewound(state: AppState, { files, skipped, prompt }: Rewound
   ];
   const restart: readonly UiEffect[] = isEmpty ? [{ type: 'start-new-conversation' }] : [];
   if (state.surface === 'lines') {
-    // Lines that were written stay, so that the conversation is not shown again.
+    // Written lines stay in the terminal, so the conversation is not written again.
     const taken = prompt === null ? [] : [dispatchNote('info', `taken back: ${prompt.text}`)];
     return next(state, ...restart, ...taken, ...notes);
   }
@@ -83,7 +83,7 @@ export function showRewound(state: AppState, { files, skipped, prompt }: Rewound
   });
 }
 
-/** Goes on if there is a conversation and nothing of it is at work; says otherwise why not. */
+/** Calls `step` if there is a conversation and no task of it is at work. Otherwise shows a hint with the reason. */
 function whenIdle(state: AppState, step: (conversation: string) => Update): Update {
   const { id, isAtWork: isRunning, isSending } = state.conversation;
   if (isRunning || isSending || hasWork(state.tree)) {

@@ -22,7 +22,7 @@ import {
 } from './step.ts';
 import type { BrowseMessage } from './message.ts';
 
-/** Keys that scroll the conversation and unfold its entries. */
+/** The handlers of the keys that scroll the conversation and unfold its entries. */
 export const SCROLL_ACTIONS = {
   'page-up': (state, context) => scrollBy(state, 1 - heightInView(state, context), context),
   'page-down': (state, context) => scrollBy(state, heightInView(state, context) - 1, context),
@@ -38,7 +38,7 @@ export const SCROLL_ACTIONS = {
     next(state.chosenEntry === null ? state : toggleEntry(state, state.chosenEntry)),
 } satisfies ActionHandlers;
 
-/** The drawn conversation, and the number of lines that show it. */
+/** Returns the parts of the conversation in view, and the number of lines that the view has. */
 export function drawnConversation(
   state: AppState,
   context: UpdateContext,
@@ -72,7 +72,7 @@ export function followEnd(state: AppState): AppState {
   return withEarlierEntries({ ...state, anchor: null }, null);
 }
 
-/** The state with other entries read back from the log of the transcript in view. */
+/** Replaces the entries that were read back from the log of the transcript in view. */
 export function withEarlierEntries(state: AppState, earlier: Transcript['earlier']): AppState {
   const transcript = transcriptInView(state);
   if (transcript.earlier === earlier) return state;
@@ -81,7 +81,7 @@ export function withEarlierEntries(state: AppState, earlier: Transcript['earlier
   return { ...state, tree: { ...state.tree, ...side } };
 }
 
-/** Shows an entry from its beginning if it is longer than the view; otherwise the view follows the end. */
+/** Scrolls to the beginning of the last entry if it is longer than the view; otherwise the view follows the end. */
 export function showFromStart(state: AppState, key: number, context: UpdateContext): AppState {
   const { parts, height } = drawnConversation(state, context);
   const line = linesOf(parts, key)[0] === '' ? 1 : 0;
@@ -123,7 +123,7 @@ function selectEntry(state: AppState, key: number, context: UpdateContext): AppS
   return scrollToLine(selected, { key, line: 0 }, context);
 }
 
-/** Scrolls no further than is needed to show a line. */
+/** Scrolls as little as possible to show a line. */
 export function scrollToLine(state: AppState, to: Anchor, context: UpdateContext): AppState {
   const { parts, height } = drawnConversation(state, context);
   return { ...state, anchor: anchorShowing(parts, state.anchor, to, height) };
@@ -145,7 +145,10 @@ function foldableKeys(state: AppState): readonly number[] {
     .map(({ key }) => key);
 }
 
-/** Reads the entries that come into view next from the log, and then repeats the request; null if all are loaded. */
+/**
+ * Returns an update that reads the entries which come into view next from the log, and then repeats the message. Returns
+ * null if these entries are loaded.
+ */
 function readAhead(
   state: AppState,
   by: number,
@@ -161,7 +164,7 @@ function readAhead(
   const sight = visibleRange(parts, state.anchor, height);
   if (sight === null) return null;
   const near = height + Math.abs(by);
-  // The part that stands for the entries between those read back and those kept.
+  // The index of the part that only counts the entries between those read back and those in memory.
   const between = (transcript.earlier?.entries.length ?? 0) + 1;
   const isAtTop = older > 0 && by < 0 && sight.first <= near;
   const isAtGap =
@@ -172,7 +175,7 @@ function readAhead(
   if (!isAtTop && !isAtGap) return null;
   const own = Math.max(sight.first, 1) === between ? between + 1 : Math.max(sight.first, 1);
   const { key } = parts.part(own);
-  // A line that only counts entries is gone once they are read, so that the anchor must be an entry.
+  // A line that only counts entries disappears when they are read, so the view is anchored at an entry instead.
   const isMoved = state.anchor !== null && own !== sight.first;
   const anchored: AppState = isMoved ? { ...state, anchor: { key, line: 0 } } : state;
   const repeated = { ...message, isLoaded: true } as const;

@@ -31,7 +31,7 @@ function startSearch(state: AppState): Update {
   });
 }
 
-/** Searches the entries in memory for the text that is typed so far. The log is searched by the first step. */
+/** Searches the entries in memory for the text that is typed so far. Only the first step to a match searches the log. */
 export function searchTyped(state: AppState, typed: string): AppState {
   if (state.writing.kind !== 'search' || state.search?.typed === typed) return state;
   const pattern = searchPattern(typed);
@@ -41,7 +41,7 @@ export function searchTyped(state: AppState, typed: string): AppState {
   return { ...state, search: { typed, pattern, matches, isComplete, current: null } };
 }
 
-/** Goes to the next match (1) or the previous one (-1), and from the last match to the first. */
+/** Goes to the next match (1) or the previous one (-1). The first match follows the last one. */
 export function stepSearch(state: AppState, by: Direction, context: UpdateContext): Update {
   const { search } = state;
   if (search === null || search.pattern === null) return next(state);
@@ -79,7 +79,7 @@ function nextMatch(matches: readonly SearchMatch[], from: number, by: Direction)
     : (matches.findLast(({ key }) => key < from) ?? matches.at(-1));
 }
 
-/** Shows an entry that matches, at its first matching line, or going back at its last one. */
+/** Shows an entry that matches: its first matching line, or its last one if the search goes back. */
 export function goToMatch(
   state: AppState,
   key: number,
@@ -88,7 +88,7 @@ export function goToMatch(
 ): AppState {
   const { search } = state;
   if (search === null || search.pattern === null) return state;
-  // The current match is drawn unfolded.
+  // The entry of the current match is drawn unfolded, so its lines are computed after it has become the current match.
   const unfolded: AppState = { ...state, search: { ...search, current: { key, line: 0 } } };
   const drawn = linesOf(drawnConversation(unfolded, context).parts, key);
   const lines = matchedLines(drawn, search.pattern);
@@ -101,7 +101,7 @@ function showMatch(state: AppState, current: Anchor, context: UpdateContext): Ap
   return scrollToLine({ ...state, search: { ...search, current } }, current, context);
 }
 
-/** Ends the search. The last match stays in view, and unfolded. */
+/** Ends the search. The entry of the last match stays in view and unfolded. */
 export function endSearch(state: AppState): Update {
   const { writing, search } = state;
   if (writing.kind !== 'search') return next(state);

@@ -19,9 +19,9 @@ interface EffectFields {
   /** Handles another message after the effects before this one. */
   dispatch: { message: UiMessage };
 
-  /** Sends a message to an open task, or with null to the conversation. */
+  /** Sends a message to the task `to`, or to the conversation if `to` is null. */
   'send-message': { text: string; to: string | null };
-  /** Sends a command that the library reads from the message, without attachments. */
+  /** Sends a command such as `/compact`, which the library reads from the message. It gets no attachments. */
   'send-command': { text: string };
   /** Continues a conversation that was cut off. */
   'continue-conversation': object;
@@ -30,7 +30,7 @@ interface EffectFields {
   'load-conversation': { id: string };
   'list-conversations': object;
   'set-model': { name: string };
-  /** Sets the first of these modes that the task may have. */
+  /** Sets the first of the modes that the task may have. */
   'set-mode': { task: string; modes: readonly PermissionMode[] };
   'show-context': { task: string };
 
@@ -47,7 +47,7 @@ interface EffectFields {
   'plan-rewind': { conversation: string; isRedo: boolean };
   rewind: { plan: RewindPlan; prompt: LastPrompt | null };
 
-  /** Runs a shell command of the user's, shown by the entry of this key. */
+  /** Runs a shell command of the user, which the entry with this key shows. */
   'run-shell': { key: number; command: string; isShared: boolean };
   'stop-shell': object;
   'paste-image': object;
@@ -60,20 +60,21 @@ interface EffectFields {
   leave: object;
 }
 
-/** Something that the UI does to the world. `update` only describes it; the effect runner does it. */
+/** An action outside of the state, such as sending a message. `update` only describes it; the effect runner carries it out. */
 export type UiEffect = Tagged<EffectFields>;
 
-/** The next state, and what is to be done. */
+/** The next state, and the effects to carry out. */
 export interface Update {
   readonly state: AppState;
   readonly effects: readonly UiEffect[];
 }
 
+/** Makes an update from a state and its effects. */
 export function next(state: AppState, ...effects: readonly UiEffect[]): Update {
   return { state, effects };
 }
 
-/** Continues with the state of an update, and keeps its effects. */
+/** Continues with the state of an update. The effects of both steps are kept in their order. */
 export function andThen({ state, effects }: Update, step: (state: AppState) => Update): Update {
   const after = step(state);
   return { state: after.state, effects: [...effects, ...after.effects] };
@@ -89,20 +90,20 @@ export function setEditorText(state: AppState, text: string): Update {
   return next({ ...state, typed: text }, { type: 'set-editor-text', text });
 }
 
-/** Everything that an update reads beside the state and the message. */
+/** Everything that an update reads besides the state and the message. */
 export type UpdateContext = ViewContext;
 
-/** Handles a key. `armed` is the action that the previous key has prepared. */
+/** Handles a key. `armed` is the action that the previous key has prepared and that a second press carries out. */
 export type ActionHandler = (
   state: AppState,
   context: UpdateContext,
   armed: AppState['armed'],
 ) => Update;
 
-/** The keys of one concern. */
+/** Handlers for some of the actions. */
 export type ActionHandlers = Partial<Record<Action, ActionHandler>>;
 
-/** The state with a changed copy of its task tree. `task` is set if the change concerns only this task. */
+/** Changes a copy of the task tree and returns the state with this copy. `task` is set if the change concerns only one task. */
 export function editTree(
   state: AppState,
   change: (tree: DisplayedTree) => void,
@@ -130,17 +131,17 @@ export function addNote(state: AppState, level: NoticeLevel, text: string): AppS
   return appendEntry(state, { kind: 'note', level, text }).state;
 }
 
-/** The effect that adds a note after the effects before it. */
+/** Returns an effect that adds a note after the preceding effects have been carried out. */
 export function dispatchNote(level: 'info' | 'warning', text: string): UiEffect {
   return { type: 'dispatch', message: { type: 'note', level, text } };
 }
 
-/** The question that has the focus or is being answered; undefined if it was settled elsewhere. */
+/** Returns the question that has the focus or is being answered; undefined if somebody else has settled it. */
 export function focusedQuestion({ tree, question }: AppState): PendingQuestion | undefined {
   return question === null ? undefined : tree.questions.get(question);
 }
 
-/** Asks before the UI does something. The question gets the focus, unless the user is typing something else. */
+/** Asks the user to confirm an action of the UI. The question gets the focus, unless the user is typing something. */
 export function askConfirmation(state: AppState, question: Confirmation): AppState {
   const asked = editTree(state, ({ questions }) => {
     questions.delete(question.id);
@@ -151,7 +152,7 @@ export function askConfirmation(state: AppState, question: Confirmation): AppSta
   return { ...asked, focus: 'question', question: question.id, questionScroll: 0 };
 }
 
-/** Leaves the question for later. The message that was being typed returns to the editor. */
+/** Moves the focus from the question to the editor, and restores the unfinished message. The question stays open. */
 export function leaveQuestion(state: AppState): Update {
   const { writing } = state;
   const left: AppState = { ...state, focus: 'editor', question: null };
@@ -159,7 +160,7 @@ export function leaveQuestion(state: AppState): Update {
   return setEditorText({ ...left, writing: { kind: 'message' }, search: null }, writing.draft);
 }
 
-/** A question that was settled elsewhere loses the focus. */
+/** Takes the focus from a question that somebody else has settled. */
 export function leaveSettledQuestion(state: AppState): Update {
   if (state.question === null || focusedQuestion(state) !== undefined) return next(state);
   return andThen(leaveQuestion(state), (left) => hint(left, 'this question is settled'));

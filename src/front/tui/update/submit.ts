@@ -10,12 +10,12 @@ import { closeTask } from './tasks.ts';
 export type Input =
   | { readonly kind: 'message' }
   | { readonly kind: 'command'; readonly name: string; readonly argument: string }
-  /** After `!` the output goes with the next message; after `!!` it is only shown. */
+  /** A shell command. After `!` the output is attached to the next message; after `!!` it is only shown. */
   | { readonly kind: 'shell'; readonly command: string; readonly isShared: boolean };
 
 const COMMAND = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/;
 
-/** A path is a message, since it has a second slash: `/etc/hosts is wrong`. */
+/** Reads a typed text. A text that starts with a path is a message, because of its second slash: `/etc/hosts is wrong`. */
 export function readInput(text: string): Input {
   const [, marks, shell = ''] = /^(!!?)([\s\S]*)$/.exec(text) ?? [];
   if (marks !== undefined) return { kind: 'shell', command: shell.trim(), isShared: marks === '!' };
@@ -53,7 +53,7 @@ function continueIfCutOff(state: AppState): Update {
   return isReady ? next(state, { type: 'continue-conversation' }) : next(state);
 }
 
-/** Runs a slash command, or says that there is none of this name. */
+/** Runs a slash command. Shows a page with suggestions if there is no command of this name. */
 export function runSlashCommand(
   state: AppState,
   { name, argument }: { readonly name: string; readonly argument: string },

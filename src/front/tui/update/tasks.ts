@@ -16,7 +16,7 @@ import {
 import { followEnd, leaveEntries } from './scroll.ts';
 import { endSearch } from './search.ts';
 
-/** Keys that act on tasks: those of the tree, and those of the conversation. */
+/** The handlers of the keys that act on tasks, in the tree and in the conversation. */
 export const TASK_ACTIONS = {
   'focus-tasks': focusTasks,
   'choose-up': (state) => next(chooseTask(state, -1)),
@@ -26,7 +26,7 @@ export const TASK_ACTIONS = {
   'resume-task': resumeChosenTask,
   'background-task': (state) =>
     moveToBackground(state, state.chosenTask === null ? [] : [state.chosenTask]),
-  background: (state) => moveToBackground(state, waitedFor(state.tree, state.openTask)),
+  background: (state) => moveToBackground(state, findForegroundTasks(state.tree, state.openTask)),
   'cycle-mode': cycleMode,
   interrupt: (state, _context, armed) =>
     state.isShellRunning ? stopShell(state) : interruptTask(state, armed === 'stop-tree'),
@@ -50,7 +50,7 @@ function chooseTask(state: AppState, by: number): AppState {
   return { ...state, chosenTask: ids[Math.min(Math.max(index, 0), ids.length - 1)] ?? null };
 }
 
-/** Opens the selected task: its transcript is read from its log and then follows its events. */
+/** Opens the selected task. Its transcript is read from its log and then follows its events. */
 function openChosenTask(state: AppState): Update {
   const { chosenTask, tree } = state;
   return andThen(closeTask({ ...state, focus: 'editor' }), (closed) =>
@@ -100,8 +100,8 @@ function moveToBackground(state: AppState, tasks: readonly string[]): Update {
   );
 }
 
-/** The tasks that Ctrl+B sends to the background: the open one, or all that the main task waits for. */
-export function waitedFor(
+/** Finds the tasks that Ctrl+B sends to the background: the open task, or all tasks that the main task waits for. */
+export function findForegroundTasks(
   { rows, background, root }: Pick<DisplayedTree, 'rows' | 'background' | 'root'>,
   openTask: string | null,
 ): readonly string[] {
@@ -111,7 +111,7 @@ export function waitedFor(
     .map(({ id }) => id);
 }
 
-/** Changes the permission mode: at once while the conversation is at work, otherwise for the next message. */
+/** Changes to the next permission mode: at once if the conversation is at work, otherwise for the next message. */
 function cycleMode(state: AppState, { library }: UpdateContext): Update {
   if (state.conversation.isWatched)
     return hint(state, 'the mode can be changed only where the conversation runs');
@@ -123,7 +123,7 @@ function cycleMode(state: AppState, { library }: UpdateContext): Update {
   return next(state, { type: 'set-mode', task: row.id, modes: modesAfter(row.mode) });
 }
 
-/** All other modes, in the order in which the key goes through them: the narrowest follows the widest. */
+/** Lists all other modes in the order in which the key changes to them. The narrowest mode follows the widest. */
 export function modesAfter(mode: PermissionMode): readonly PermissionMode[] {
   const index = PERMISSION_MODES.indexOf(mode);
   return [...PERMISSION_MODES.slice(index + 1), ...PERMISSION_MODES.slice(0, index)];
@@ -134,8 +134,8 @@ function stopShell(state: AppState): Update {
 }
 
 /**
- * Stops the open task. For the conversation, ends the turn of the main task with everything that the turn waits
- * for; pressed again, stops the complete tree.
+ * Handles Esc while a task is at work. Stops the open task, if there is one. Otherwise ends the turn of the main task
+ * with everything that the turn waits for; if the key is pressed again, stops the complete tree.
  */
 export function interruptTask(state: AppState, isArmed: boolean): Update {
   const { tree, openTask, conversation } = state;
@@ -160,7 +160,7 @@ export function interruptTask(state: AppState, isArmed: boolean): Update {
   return next({ ...state, armed: 'stop-tree', hint: text }, { type: 'interrupt-task', task });
 }
 
-/** Ctrl+C: stops a running shell command, then clears the editor, and leaves when it is pressed again. */
+/** Handles Ctrl+C: stops a running shell command, otherwise clears the editor. Leaves when the key is pressed again. */
 function leaveOrClear(state: AppState, _context: UpdateContext, armed: AppState['armed']): Update {
   if (state.typed === '' && state.isShellRunning) return stopShell(state);
   if (armed === 'leave') return next(state, { type: 'leave' });
@@ -170,7 +170,7 @@ function leaveOrClear(state: AppState, _context: UpdateContext, armed: AppState[
   return setEditorText({ ...state, armed: 'leave', hint: text }, '');
 }
 
-/** Esc where it interrupts nothing: leaves the innermost thing that is open. */
+/** Handles Esc when there is nothing to interrupt: closes the search, the selection, the question or the open task. */
 function goBack(state: AppState): Update {
   const { writing, focus } = state;
   if (writing.kind === 'search') return endSearch(state);

@@ -47,8 +47,8 @@ import {
 import { keyFocus, type KeyMeaning } from './key-action.ts';
 
 /**
- * The next state after a message, and the effects that follow from it. Pure: the state that is given is not
- * changed, and nothing is done. Each concern has a file of handlers in this folder.
+ * Returns the next state after a message, and the effects of the message. The function is pure: it changes no state in
+ * place and carries out no effect. The files in this folder contain the handlers.
  */
 export function update(state: AppState, message: UiMessage, context: UpdateContext): Update {
   switch (message.type) {
@@ -114,7 +114,7 @@ export function update(state: AppState, message: UiMessage, context: UpdateConte
         ),
       );
     case 'mode-taken':
-      // Another mode may have been chosen in the meantime.
+      // The user may have chosen another mode in the meantime, which stays chosen.
       return next(state.chosenMode === message.mode ? { ...state, chosenMode: null } : state);
     case 'model-set': {
       const when = state.conversation.isAtWork
@@ -154,7 +154,7 @@ function applyEvent(state: AppState, event: TaskEvent, task: TaskState): Update 
   return text === null ? next(applied) : next(applied, { type: 'call-attention', text });
 }
 
-/** Entries for another transcript than the one in view come too late. */
+/** Adds entries that were read back from the log. Ignores entries of a transcript that is no longer in view. */
 function withEntries(
   state: AppState,
   { task, earlier }: Extract<UiMessage, { type: 'entries-read' }>,
@@ -163,7 +163,7 @@ function withEntries(
   return withEarlierEntries(state, earlier);
 }
 
-/** Settles what depends on the size of the terminal, and leaves a question that was settled elsewhere. */
+/** Updates the parts of the state that depend on the size of the terminal. Takes the focus from a question that somebody else has settled. */
 function settleFrame(state: AppState, size: TerminalSize, context: UpdateContext): Update {
   return andThen(leaveSettledQuestion(state), (left) => {
     const sized: AppState = { ...left, size };
@@ -174,8 +174,8 @@ function settleFrame(state: AppState, size: TerminalSize, context: UpdateContext
 }
 
 /**
- * The handler of each key. To add one, add a row to `key-bindings.ts` and a handler to the table of its concern; the
- * compiler reports an action without a handler.
+ * The handlers of all actions. To add an action, add a row to `key-bindings.ts` and a handler to one of these tables.
+ * The compiler reports an action without a handler.
  */
 const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {
   ...QUESTION_ACTIONS,
@@ -185,12 +185,12 @@ const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {
   'paste-image': (state) => next(state, { type: 'paste-image' }),
   redraw: (state) => next(state, { type: 'redraw' }),
   suspend: (state) => next(state, { type: 'suspend' }),
-  // The editor sends and breaks lines itself.
+  // The editor itself sends the text and breaks lines.
   send: (state) => next(state),
   'new-line': (state) => next(state),
 };
 
-/** Handles a key. Every key removes the hint and whatever the previous key had prepared. */
+/** Handles a key. Every key removes the hint and the action that the previous key had prepared. */
 function pressKey(state: AppState, meaning: KeyMeaning, context: UpdateContext): Update {
   const cleared: AppState = { ...state, hint: null, armed: null };
   if (meaning === 'editor' || meaning === 'nothing' || isEditingAction(meaning)) {
@@ -200,7 +200,7 @@ function pressKey(state: AppState, meaning: KeyMeaning, context: UpdateContext):
   return handlerOf(meaning, state)(cleared, context, state.armed);
 }
 
-/** Whether the part of the screen for which a key is meant has the focus. `back` leaves any part. */
+/** Whether the part of the screen to which an action belongs has the focus. `back` belongs to all parts. */
 function hasScope(action: OwnAction, state: AppState): boolean {
   const { scope } = DEFAULT_BINDINGS[action];
   return action === 'back' || scope === 'anywhere' || scope === keyFocus(state);

@@ -10,14 +10,14 @@ import type { Pen } from './pen.ts';
 import { markMatches } from './search-marks.ts';
 import type { Parts } from './viewport.ts';
 
-/** The drawn length of an answer that is being written, which is drawn again with each piece. */
+/** The maximum length of the drawn end of an answer that is being written, because it is drawn again with each piece. */
 const MAX_DRAWN = 16 * 1024;
 
 /** The way in which a conversation is shown. */
 export interface ConversationStyle extends EntryStyle {
-  /** Lines above the first entry. */
+  /** The lines above the first entry. */
   readonly above: readonly string[];
-  /** Keys of entries for which `isExpanded` is reversed. */
+  /** The keys of the entries for which `isExpanded` is reversed. */
   readonly toggled: ReadonlySet<number>;
   /** The key of the selected entry; null if entries don't have the focus. */
   readonly chosen: number | null;
@@ -25,8 +25,8 @@ export interface ConversationStyle extends EntryStyle {
 }
 
 /**
- * A conversation as parts: the lines above it, the entries read back from the log, the entries in memory, the answer
- * that is being written, and the messages that no request holds yet.
+ * Splits a conversation into parts: the lines above it, the entries read back from the log, the entries in memory, the
+ * answer that is being written, and the messages that no request contains yet.
  */
 export function conversationParts(transcript: Transcript, style: ConversationStyle): Parts {
   const { entries, earlier, stream, waiting, nextKey } = transcript;
@@ -70,7 +70,7 @@ export function isUnfolded(
   return search?.current?.key === key || isExpanded !== toggled.has(key);
 }
 
-/** The current match and the selected entry have a sign, because not every terminal has colors. */
+/** Draws an entry. The current match and the selected entry get a sign, because not every terminal has colors. */
 function framedEntry(
   entry: Entry,
   style: ConversationStyle & { readonly isReply: boolean },
@@ -99,7 +99,7 @@ function sign(isHere: boolean, pen: Pen): string {
 
 function linesAbove(transcript: Transcript, style: ConversationStyle): readonly string[] {
   const older = olderCount(transcript);
-  const { lost } = transcript;
+  const { unreadable: lost } = transcript;
   if (older > 0) return countLine(older + lost, 'older entry', 'older entries', style);
   if (lost === 0) return style.above;
   return countLine(lost, 'older entry, in the logs', 'older entries, in the logs', style);
@@ -128,7 +128,7 @@ function streamLines(
   return [...thoughts, ...answer];
 }
 
-/** Draws at most once a frame. */
+/** Returns a function that calls `draw` only once, since the same part is requested several times for a frame. */
 function once(draw: () => readonly string[]): () => readonly string[] {
   let lines: readonly string[] | null = null;
   return () => (lines ??= draw());

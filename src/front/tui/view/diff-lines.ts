@@ -2,7 +2,7 @@ import { plural } from '../../../base/text.ts';
 import type { DiffLine, TextDiff } from '../model/text-diff.ts';
 import type { Pen } from './pen.ts';
 
-/** Draws a text change, one uncut line for each: the line number if it is known, a sign, and the text. */
+/** Draws the lines of a text change without cutting them: the line number if it is known, a sign, and the text. */
 export function diffLines({ lines, first }: TextDiff, pen: Pen): readonly string[] {
   const numberOf = (line: DiffLine) => (line.sign === '…' ? 0 : line.number);
   const largest = lines.reduce((most, line) => Math.max(most, numberOf(line)), 1);
@@ -18,7 +18,7 @@ export function diffLines({ lines, first }: TextDiff, pen: Pen): readonly string
   );
 }
 
-/** The size of changes, which can be read without colors: `+12 -3`. */
+/** Formats the size of changes: `+12 -3`. */
 export function diffSize(edits: readonly TextDiff[]): string {
   const sum = (side: 'added' | 'removed') => edits.reduce((all, each) => all + each[side], 0);
   return `+${sum('added')} -${sum('removed')}`;

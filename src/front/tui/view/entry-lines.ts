@@ -3,7 +3,7 @@ import { markdownLines } from './markdown.ts';
 import type { Entry, CallEntry, CallState, MessageEntry, ShellEntry } from '../model/entry.ts';
 import { diffLines, diffSize } from './diff-lines.ts';
 import { linesIn } from '../model/cut-text.ts';
-import { between, fitLine, wrapped } from './fit.ts';
+import { joinEnds, fitLine, wrapText } from './fit.ts';
 import { plainLines, type Pen } from './pen.ts';
 import type { TextRole } from './theme.ts';
 
@@ -16,10 +16,10 @@ export interface EntryStyle {
 
 const INDENT = '  ';
 
-/** The longest line of text: longer ones are hard to read, and their ends are too far away. */
+/** The maximum width of a line of text. Longer lines are hard to read. */
 const MAX_WIDTH = 120;
 
-/** The number of lines of an unfolded result. */
+/** The maximum number of lines of an unfolded result. */
 const UNFOLDED_OUTPUT = 40;
 
 /** Whether an entry can be folded to one line. */
@@ -42,9 +42,9 @@ export function entryLines(entry: Entry, style: EntryStyle): readonly string[] {
     case 'shell':
       return ['', ...shellLines(entry, style)];
     case 'note':
-      return wrapped(noteText(entry, pen), width, '');
+      return wrapText(noteText(entry, pen), width, '');
     case 'ended':
-      return ['', ...wrapped(pen.prose('bad', `■ ${endText(entry)}`), width, '')];
+      return ['', ...wrapText(pen.prose('bad', `■ ${endText(entry)}`), width, '')];
     case 'page':
       return [
         '',
@@ -56,18 +56,18 @@ export function entryLines(entry: Entry, style: EntryStyle): readonly string[] {
   }
 }
 
-/** Keeps the text after a name and a gap in its own column, if there is room for one. */
+/** Wraps a line of a page. Text after a name and a gap is kept in a column of its own, if the terminal is wide enough. */
 function pageLines(line: string, width: number, pen: Pen): readonly string[] {
   const name = /^ *\S.*? {2,}(?=\S)/.exec(line)?.[0] ?? '';
   const isColumn = name !== '' && name.length <= width / 2;
   const indent = isColumn ? INDENT + ' '.repeat(name.length) : INDENT;
   const text = isColumn ? line.slice(name.length) : line;
-  const [first = '', ...rest] = wrapped(pen.exact('text', text), width, indent);
+  const [first = '', ...rest] = wrapText(pen.exact('text', text), width, indent);
   if (!isColumn) return [first, ...rest];
   return [INDENT + pen.exact('text', name) + first.slice(indent.length), ...rest];
 }
 
-/** Draws an answer. An `open` one is still being written. */
+/** Draws an answer. An `open` answer is still being written. */
 export function answerLines(
   text: string,
   { pen, width }: EntryStyle,
@@ -83,7 +83,7 @@ function messageLines(
 ): readonly string[] {
   const lines = plainLines(text)
     .split('\n')
-    .flatMap((line) => wrapped(pen.paint('message', line), Math.min(width, MAX_WIDTH) - 2, ''));
+    .flatMap((line) => wrapText(pen.paint('message', line), Math.min(width, MAX_WIDTH) - 2, ''));
   const mark = (index: number) => pen.paint('message', index === 0 ? '>' : ' ');
   const all = [
     ...lines.map((line, index) => `${mark(index)} ${line}`),
@@ -92,7 +92,7 @@ function messageLines(
   return unread ? [...all, pen.prose('dim', '  … waits for the next turn')] : all;
 }
 
-/** The number of lines of a folded output; these are its last ones. */
+/** The number of lines of a folded output. They are the last lines of the output. */
 const FOLDED_OUTPUT = 8;
 
 function shellLines(
@@ -107,21 +107,21 @@ function shellLines(
   const head = `${pen.paint('accent', isShared ? '!' : '!!')} ${pen.exact('strong', command)}`;
   const role = outcome === null || outcome.startsWith('exit code 0') ? 'dim' : 'bad';
   return [
-    between(head, pen.prose(role, end), width),
+    joinEnds(head, pen.prose(role, end), width),
     ...(more <= 0
       ? []
       : [fitLine(pen.prose('dim', `${INDENT}… ${plural(more, 'line')} before`), width)]),
-    ...shown.flatMap((line) => wrapped(pen.exact('dim', line), width, INDENT)),
+    ...shown.flatMap((line) => wrapText(pen.exact('dim', line), width, INDENT)),
   ];
 }
 
 export function thinkingLines(text: string, style: EntryStyle): readonly string[] {
   const { pen, width, isExpanded } = style;
-  if (isExpanded) return wrapped(pen.paint('dim', plainLines(text)), width, INDENT);
+  if (isExpanded) return wrapText(pen.paint('dim', plainLines(text)), width, INDENT);
   const all = text.trim();
   const words = `${pen.paint('dim', '∴')} ${pen.prose('dim', all.slice(0, width * 4))}`;
   const count = pen.prose('dim', plural(linesIn(all), 'line'));
-  return [between(words, count, Math.min(width, MAX_WIDTH))];
+  return [joinEnds(words, count, Math.min(width, MAX_WIDTH))];
 }
 
 const NOTE_MARKS = { info: '·', warning: '! warning:', error: '✗ error:' } as const;
@@ -132,7 +132,7 @@ function noteText({ level, text }: Extract<Entry, { kind: 'note' }>, pen: Pen): 
 }
 
 const CALL_SIGNS: Readonly<Record<CallState, readonly [string, TextRole]>> = {
-  made: ['○', 'dim'],
+  requested: ['○', 'dim'],
   running: ['●', 'accent'],
   done: ['✓', 'good'],
   failed: ['✗', 'bad'],
@@ -145,7 +145,7 @@ function callLines(call: CallEntry, style: EntryStyle): readonly string[] {
   const [sign, role] = CALL_SIGNS[call.state];
   const head = `${pen.paint(role, sign)} ${pen.prose('strong', call.tool)} ${pen.exact('text', call.subject)}`;
   return [
-    between(head, pen.prose('dim', outcome(call)), Math.min(width, MAX_WIDTH)),
+    joinEnds(head, pen.prose('dim', outcome(call)), Math.min(width, MAX_WIDTH)),
     ...(isExpanded
       ? [...changeLines(call, style), ...outputLines(call, style)]
       : failureLine(call, style)),
@@ -158,7 +158,7 @@ export function endText({ status, reason }: Extract<Entry, { kind: 'ended' }>): 
 
 function outcome({ state, ms, outputLines, edits }: CallEntry): string {
   const size = edits.length === 0 ? [] : [diffSize(edits)];
-  if (state === 'made') return size.join('');
+  if (state === 'requested') return size.join('');
   if (state === 'running' || state === 'refused') return [...size, state].join(', ');
   const isDone = state === 'done';
   const came = isDone ? plural(outputLines, 'line') : state;
@@ -166,7 +166,7 @@ function outcome({ state, ms, outputLines, edits }: CallEntry): string {
   return [...(size.length === 0 || !isDone ? [...size, came] : size), ...took].join(', ');
 }
 
-/** The reason why a call failed is never folded. */
+/** Draws the reason why a call failed. It is shown even if the entry is folded. */
 function failureLine({ state, output }: CallEntry, { pen, width }: EntryStyle): readonly string[] {
   if (state !== 'failed' && state !== 'stopped' && state !== 'refused') return [];
   const [first = ''] = output.trimStart().split('\n', 1);
@@ -181,7 +181,7 @@ function outputLines(
   const shown = output.trimEnd().split('\n').slice(0, UNFOLDED_OUTPUT);
   const more = all - shown.length;
   return [
-    ...shown.flatMap((line) => wrapped(pen.exact('dim', line), width, INDENT)),
+    ...shown.flatMap((line) => wrapText(pen.exact('dim', line), width, INDENT)),
     ...(more <= 0 ? [] : [pen.prose('dim', `${INDENT}… ${plural(more, 'more line')}, in the log`)]),
   ];
 }

@@ -11,7 +11,7 @@ import {
 } from '../model/task-tree.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
-import { between, factsThatFit, fitLine, SEPARATOR, visibleWidth } from './fit.ts';
+import { joinEnds, joinFittingFacts, fitLine, SEPARATOR, visibleWidth } from './fit.ts';
 import type { Pen } from './pen.ts';
 import { questionBox, type QuestionBox } from './question-box.ts';
 import { mainModel, startScreen } from './start-screen.ts';
@@ -22,7 +22,7 @@ import type { PermissionMode } from '../../../protocol/permission.ts';
 import { viewAt, type Parts } from './viewport.ts';
 import { plural } from '../../../base/text.ts';
 
-/** Everything that drawing needs beside the state. */
+/** Everything that drawing needs besides the state. */
 export interface ViewContext {
   readonly library: LibraryInfo;
   readonly bindings: Bindings;
@@ -33,13 +33,13 @@ export interface ViewContext {
 
 const MIN_CONVERSATION = 2;
 const MIN_QUESTION = 4;
-/** Lines of the tree beside a focused question, and the lines that both need together before the tree is shown. */
+/** The number of lines of the tree beside a focused question, and the number of lines that must be free to show both. */
 const TREE_BESIDE_QUESTION = 3;
 const MIN_LINES_FOR_TREE = 12;
-/** A smaller terminal has no line to spare for the gap. */
+/** The minimum height of a terminal for an empty line below the conversation. */
 const MIN_HEIGHT_FOR_GAP = 20;
 
-/** All lines of the terminal: exactly its height, none wider than its width. `editor` is the drawn editor. */
+/** Draws all lines of the terminal: exactly as many as its height, none wider than its width. `editor` is the drawn editor. */
 export function drawFrame(
   state: AppState,
   editor: readonly string[],
@@ -49,7 +49,7 @@ export function drawFrame(
   const { pen } = context;
   const layout = frameLayout(state, context);
   const { lines } = viewAt(partsInView(state, context), state.anchor, layout.conversation);
-  const heading = headingOf(state, context.bindings);
+  const heading = formatHeading(state, context.bindings);
   const chosen = state.focus === 'tasks' ? state.chosenTask : null;
   const pane = { width, height: layout.pane, now: context.now(), chosen };
   const all = [
@@ -68,7 +68,7 @@ function emptyLines(count: number): readonly string[] {
   return Array<string>(Math.max(0, count)).fill('');
 }
 
-/** The conversation in view, as parts that are drawn when they are needed. */
+/** Returns the conversation in view as parts, which are drawn only when they are needed. */
 export function partsInView(state: AppState, { library, pen }: ViewContext): Parts {
   const { isExpanded, toggled, search, notices, sandbox, size } = state;
   const { width } = size;
@@ -79,20 +79,20 @@ export function partsInView(state: AppState, { library, pen }: ViewContext): Par
   return conversationParts(transcript, { pen, width, isExpanded, toggled, chosen, above, search });
 }
 
-/** The tasks that the pane shows: all of them while they have the focus. */
+/** Returns the rows that the pane shows: all rows while the tree has the focus, otherwise the current ones. */
 function rowsInView({ tree, focus }: AppState): readonly TaskTreeRow[] {
   return focus === 'tasks' ? treeRows(tree) : currentRows(tree);
 }
 
-/** The name of the open task; null for the conversation. */
-function headingOf({ tree, openTask }: AppState, bindings: Bindings): string | null {
+/** Formats the heading of the open task; returns null if the conversation is in view. */
+function formatHeading({ tree, openTask }: AppState, bindings: Bindings): string | null {
   const row = openTask === null ? undefined : tree.rows.get(openTask);
   if (row === undefined) return null;
   const key = keysOf(bindings, 'back')[0] ?? '←';
   return `${key} ${row.agent} ${row.id.slice(0, 6)}: ${row.description}`;
 }
 
-/** Draws the status line: the mode, the use and the model; at its end a message, or the keys that matter now. */
+/** Draws the status line: the mode, the use and the model, and at its end a message or the keys that can be used now. */
 function statusLine(state: AppState, { library, bindings, pen }: ViewContext): string {
   const { tree, chosenMode, hint, armed } = state;
   const { width } = state.size;
@@ -105,18 +105,18 @@ function statusLine(state: AppState, { library, bindings, pen }: ViewContext): s
   const isUrgent = hint !== null || armed !== null;
   const hints = hint === null ? keyHints(state, bindings) : [hint];
   const room = width - modeWidth - 4;
-  // A message is cut rather than left out.
-  const end = isUrgent ? fitLine(hints.join(SEPARATOR), room) : factsThatFit(hints, room);
+  // A message that does not fit is cut; a key that does not fit is left out.
+  const end = isUrgent ? fitLine(hints.join(SEPARATOR), room) : joinFittingFacts(hints, room);
   const { turns, tokens, costUsd } = totalUse(tree.rows.values());
   const used = turns === 0 ? [] : [`${shortTokens(tokens)} tok ${shortCost(costUsd)}`];
   const model = root?.model ?? mainModel(library).name;
-  const least = visibleWidth(end) + modeWidth + 6;
-  const rest = factsThatFit([...used, model], width, least);
+  const reserved = visibleWidth(end) + modeWidth + 6;
+  const rest = joinFittingFacts([...used, model], width, reserved);
   const start = `${pen.prose(MODE_ROLES[nextMode ?? mode], `[${modeText}]`)} ${pen.prose('dim', rest)}`;
-  return between(start, pen.prose(isUrgent ? 'warn' : 'dim', end), width);
+  return joinEnds(start, pen.prose(isUrgent ? 'warn' : 'dim', end), width);
 }
 
-/** Wider modes have stronger colors. */
+/** The colors of the modes. Wider modes have stronger colors. */
 const MODE_ROLES: Readonly<Record<PermissionMode, TextRole>> = {
   plan: 'good',
   default: 'accent',
@@ -125,13 +125,13 @@ const MODE_ROLES: Readonly<Record<PermissionMode, TextRole>> = {
 };
 
 /**
- * Shares out the lines of the terminal: first to the editor and the status line, then to the question, then to the
- * tree; the conversation gets the rest. `gap` is the number of empty lines between the conversation and the parts
- * below it.
+ * Distributes the lines of the terminal: first to the editor and the status line, then to the question, then to the
+ * tree. The conversation gets the rest. `gap` is the number of empty lines between the conversation and the parts below
+ * it.
  */
 export function frameLayout(state: AppState, context: ViewContext) {
   const { height, editorLines } = state.size;
-  const heading = headingOf(state, context.bindings) === null ? 0 : 1;
+  const heading = formatHeading(state, context.bindings) === null ? 0 : 1;
   const editor = Math.min(editorLines, Math.max(3, Math.floor(height / 2)));
   const room = Math.max(0, height - 1 - editor - heading);
   const question = questionBoxIn(room, state, context);
@@ -144,8 +144,8 @@ export function frameLayout(state: AppState, context: ViewContext) {
 }
 
 /**
- * The height of the tree: one line for each task, at most a quarter of the terminal, and never less than before
- * while anything is at work.
+ * Returns the height of the tree: one line for each task, but at most a quarter of the terminal. While a task is at work,
+ * the height never shrinks.
  */
 export function paneHeightOf(state: AppState, isAtWork: boolean): number {
   if (!isAtWork && state.focus !== 'tasks') return 0;
@@ -156,8 +156,8 @@ export function paneHeightOf(state: AppState, isAtWork: boolean): number {
 const NO_QUESTION: QuestionBox = { lines: [], shown: 0, scroll: 0 };
 
 /**
- * An unfocused question gets half of the room. A focused one gets everything but one line and a part of the tree,
- * because it is read before it is answered.
+ * Draws the oldest or the focused question. A question without the focus gets half of the free lines. A question with
+ * the focus gets all free lines except one line and a part of the tree, so that the user can read it before answering.
  */
 function questionBoxIn(room: number, state: AppState, { bindings, pen }: ViewContext): QuestionBox {
   const { questions } = state.tree;
@@ -177,7 +177,7 @@ function questionBoxIn(room: number, state: AppState, { bindings, pen }: ViewCon
   return questionBox(question, { width, height, isFocused, waiting, scroll, bindings }, pen);
 }
 
-/** The keys that matter now, the most needed first. */
+/** Lists the keys that can be used now, the most important first. */
 function keyHints(state: AppState, bindings: Bindings): readonly string[] {
   const hints = currentHints(state, bindings);
   return state.conversation.isWatched ? ['watching', ...hints] : hints;

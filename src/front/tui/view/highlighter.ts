@@ -4,21 +4,21 @@ import type { TextRole } from './theme.ts';
 type Library = typeof import('highlight.js/lib/common').default;
 
 /**
- * The time for some texts grows with the square of their length. Within these limits,
- * in UTF-16 units, the worst known text takes a quarter of a second, and common code 5 ms.
+ * The maximum lengths of a code block and of its lines, in UTF-16 units. The time for some texts grows with the square of
+ * their length. Within these limits, the worst known text takes a quarter of a second, and common code 5 ms.
  */
 const MAX_CODE = 8_000;
 const MAX_LINE = 300;
-/** The number of code blocks whose runs are kept: those of a growing answer are drawn again and again. */
+/** The maximum number of code blocks whose runs are kept. The code blocks of a growing answer are drawn again and again. */
 const MAX_KEPT = 32;
 
 interface HighlighterOptions {
-  /** Called when code can be drawn in colors from now on. */
+  /** Called when the library has been loaded, so that code can be drawn in colors. */
   readonly onLoaded: () => void;
   readonly onFailed: (why: string) => void;
 }
 
-/** Splits code into runs by their role. The library is loaded with the first code; until then no roles are known. */
+/** Splits code into runs by their role. The library is loaded when the first code is drawn; until then no roles are known. */
 export class Highlighter {
   private readonly options: HighlighterOptions;
   private library: Library | null = null;
@@ -33,7 +33,7 @@ export class Highlighter {
     return this.library !== null;
   }
 
-  /** The runs of a code block; null if they are not known, or not yet. `language` is the word after the fence. */
+  /** Returns the runs of a code block; null if the language is unknown, the code is too long, or the library is not loaded. `language` is the word after the fence. */
   runs(code: string, language: string): readonly CodeRun[] | null {
     if (language === '' || code.length > MAX_CODE || hasLongLine(code)) return null;
     if (this.library === null) {
@@ -102,8 +102,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const TAG = /<span class="hljs-([\w-]+)[^"]*">|<span [^>]*>|<\/span>/g;
 
 /**
- * Reads the library's HTML for `code` as runs. Returns null if the runs do not add up to the code, because exactly
- * what was written must be shown.
+ * Converts the library's HTML for `code` to runs. Returns null if the texts of the runs do not add up to the code,
+ * because exactly the written code must be shown.
  */
 export function codeRuns(html: string, code: string): readonly CodeRun[] | null {
   const runs: CodeRun[] = [];

@@ -2,8 +2,8 @@ import { Markdown, setCapabilities, type MarkdownTheme } from '@earendil-works/p
 import type { Pen } from './pen.ts';
 
 /**
- * Draws an answer. `plain` is text that controls no terminal. Links show their targets, and images stay
- * text, whatever the terminal can do. `isOpen` means that it is still being written.
+ * Draws a text as markdown. `plain` is text without control characters. Links show their targets, and images stay text,
+ * whatever the terminal can do. `isOpen` says whether the text is still being written.
  */
 export function markdownLines(
   plain: string,
@@ -11,15 +11,22 @@ export function markdownLines(
   pen: Pen,
 ): readonly string[] {
   setCapabilities({ images: null, trueColor: false, hyperlinks: false });
-  const drawn = new Markdown(plain, 0, 0, themeOf(pen, isOpen ? plain.trimEnd() : ''), undefined, {
-    renderLatex: false,
-    preserveOrderedListMarkers: true,
-  });
+  const drawn = new Markdown(
+    plain,
+    0,
+    0,
+    createMarkdownTheme(pen, isOpen ? plain.trimEnd() : ''),
+    undefined,
+    {
+      renderLatex: false,
+      preserveOrderedListMarkers: true,
+    },
+  );
   return drawn.render(width).map((line) => line.trimEnd());
 }
 
-/** `open` is the text whose last block still grows; empty if none does. */
-function themeOf(pen: Pen, open: string): MarkdownTheme {
+/** Creates the theme. `open` is the text whose last code block still grows; empty if the text is complete. */
+function createMarkdownTheme(pen: Pen, open: string): MarkdownTheme {
   const as = (role: Parameters<Pen['paint']>[0]) => (text: string) => pen.paint(role, text);
   const plain = (text: string) => text;
   return {
@@ -44,7 +51,7 @@ function themeOf(pen: Pen, open: string): MarkdownTheme {
   };
 }
 
-/** The first word after a fence: `ts`, also of `ts title="a.ts"`. */
+/** Returns the first word after a fence: `ts` for `ts` and for `ts title="a.ts"`. */
 function fenceLanguage(info: string): string {
   return /^[\w+#.-]{1,30}/.exec(info)?.[0].toLowerCase() ?? '';
 }

@@ -5,8 +5,8 @@ import { PLAIN, type TextRole, type Theme } from './theme.ts';
 type CodeReader = Pick<Highlighter, 'isLoaded' | 'runs'>;
 
 /**
- * The only way by which text gets onto the screen: it is made plain first and then colored. Every result
- * is one line.
+ * Draws text for the screen. All text passes through a pen, which removes control characters first and then adds colors.
+ * Every result is one line.
  */
 export class Pen {
   private theme: Theme;
@@ -29,12 +29,12 @@ export class Pen {
   }
 
   /**
-   * Returns the lines of `subject`, which never changes. They are kept for as long as it exists and is drawn in the
-   * same way. `how` names everything that decides how it is drawn.
+   * Returns the lines of `subject`, an object that never changes. The lines are kept as long as the subject exists and
+   * `how` stays the same. `how` names everything that decides how the subject is drawn.
    */
   keep(subject: object, how: string, draw: () => readonly string[]): readonly string[] {
     const known = this.drawn.get(subject);
-    // Lines that were drawn before code could be colored are drawn again.
+    // Lines are drawn again once code can be colored.
     const fullHow = `${how} ${this.reader?.isLoaded ?? false}`;
     if (known?.how === fullHow) return known.lines;
     const lines = draw();
@@ -47,12 +47,12 @@ export class Pen {
     return this.paint(role, onOneLine(sanitizeForTerminal(text, 'prose')));
   }
 
-  /** Draws commands and paths. Nothing of them is dropped. */
+  /** Draws commands and paths. Every character of them is shown; control characters are escaped. */
   exact(role: TextRole, text: string): string {
     return this.paint(role, expandTabs(sanitizeLine(text)));
   }
 
-  /** Draws a block of plain code. `isOpen` means that it still grows; its roles are known at its end. */
+  /** Draws a block of code without control characters. `isOpen` says that the block still grows; then it gets no roles. */
   code(plain: string, language: string, { isOpen }: { readonly isOpen: boolean }): string[] {
     const runs = isOpen ? null : (this.reader?.runs(plain, language) ?? null);
     if (runs === null) return plain.split('\n').map((line) => this.paint('code', line));
@@ -66,7 +66,7 @@ export class Pen {
   }
 }
 
-/** Makes text plain and keeps its lines. */
+/** Removes control characters from a text and keeps its line ends. */
 export function plainLines(text: string): string {
   return expandTabs(sanitizeForTerminal(text, 'prose'));
 }
@@ -75,7 +75,7 @@ function onOneLine(text: string): string {
   return text.replaceAll(/\s*[\n\u0085\u2028\u2029]\s*/g, ' ').replaceAll('\t', ' ');
 }
 
-/** The width of a tab depends on its position. */
+/** Replaces tabs by blanks, because the width of a tab depends on its position. */
 function expandTabs(text: string): string {
   return text.replaceAll('\t', '    ');
 }

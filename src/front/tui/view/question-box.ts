@@ -2,21 +2,21 @@ import { sanitizeLine } from '../../../base/terminal-text.ts';
 import type { PermissionQuestion, Question, ProposedEdit } from '../../../protocol/question.ts';
 import type { Action, Bindings } from '../model/key-bindings.ts';
 import { keyHint, keysOf } from '../model/key-names.ts';
-import { visibleWidth, between, fitLine, wrapped } from './fit.ts';
+import { visibleWidth, joinEnds, fitLine, wrapText } from './fit.ts';
 import type { PendingQuestion } from '../model/task-tree.ts';
 import { type Pen, plainLines } from './pen.ts';
 import { stripVTControlCharacters } from 'node:util';
 import { markdownLines } from './markdown.ts';
-import { textDiff, WHOLE } from '../model/text-diff.ts';
+import { textDiff, UNLIMITED_DIFF } from '../model/text-diff.ts';
 import { diffLines } from './diff-lines.ts';
 
 export interface QuestionStyle {
   readonly width: number;
-  /** The largest number of lines, at least 4. */
+  /** The maximum number of lines; at least 4. */
   readonly height: number;
-  /** Whether it has the focus. */
+  /** Whether the question has the focus. */
   readonly isFocused: boolean;
-  /** The number of waiting questions, including this one. */
+  /** The number of waiting questions, this question included. */
   readonly waiting: number;
   /** The index of the first line in view. */
   readonly scroll: number;
@@ -31,12 +31,12 @@ export interface QuestionBox {
   readonly scroll: number;
 }
 
-/** The lines of the question that stay in view, however many keys there are. */
+/** The minimum number of lines of the question's text in view, however many lines the keys need. */
 const MIN_BODY = 2;
 const TITLE_AT = 4;
 const BORDER_WIDTH = 2;
 
-/** Draws a question: who asks, for exactly what, and the keys that answer. */
+/** Draws a question: who asks, the exact request, and the keys that answer. */
 export function questionBox(
   question: PendingQuestion,
   style: QuestionStyle,
@@ -59,7 +59,7 @@ export function questionBox(
   const count = style.waiting > 1 ? `1 of ${style.waiting}` : '';
   const title = questionTitle(question, width - TITLE_AT - (count === '' ? 0 : count.length + 1));
   const lines = [
-    between(`${border('┌─')} ${pen.prose('warn', title)}`, pen.prose('warn', count), width),
+    joinEnds(`${border('┌─')} ${pen.prose('warn', title)}`, pen.prose('warn', count), width),
     ...body.slice(scroll, scroll + shown),
     ...(shown < body.length ? [`${border('│')} ${pen.prose('warn', cutText(cut, style))}`] : []),
     ...keys.map((line) => `${border('└')} ${pen.prose('warn', line)}`),
@@ -67,7 +67,7 @@ export function questionBox(
   return { lines: lines.slice(0, height).map((line) => fitLine(line, width)), shown, scroll };
 }
 
-/** The number of lines out of view, and the keys that scroll to them. */
+/** Formats the number of lines out of view, and the keys that scroll to them. */
 function cutText(
   { above, below }: { readonly above: number; readonly below: number },
   { isFocused, bindings }: QuestionStyle,
@@ -83,7 +83,7 @@ function cutText(
 
 const SCROLL_KEYS = ['ask-up', 'ask-down', 'page-up', 'page-down'] as const;
 
-/** The rule that "always" would add, if it does not fit beside its key; null otherwise. */
+/** Returns the rule that "always" would add if the rule does not fit beside its key; null otherwise. */
 function longRule(question: PendingQuestion, { width, bindings }: QuestionStyle): string | null {
   if (!offersAlways(question) || question.rule === null) return null;
   const [hint = ''] = keyHint(bindings, 'answer-always', `always: ${sanitizeLine(question.rule)}`);
@@ -129,7 +129,7 @@ function keyLines(
   return [...line(once, no, why, later), ...always, ...line(...mode)];
 }
 
-/** The keys that grant the agent the mode of its definition. */
+/** Lists the keys that grant the agent the mode of its definition. */
 function modeHints(
   { modeToGrant }: PermissionQuestion,
   hint: (action: Action, words: string) => readonly string[],
@@ -142,7 +142,7 @@ function modeHints(
   return [here, hint('answer-mode-user', 'the same in every conversation')];
 }
 
-/** Joins hints over as many lines as needed, without cutting one. */
+/** Joins hints into as many lines as needed, without cutting a hint. */
 function joined(hints: readonly string[], width: number): readonly string[] {
   const lines: string[] = [];
   for (const hint of hints) {
@@ -163,7 +163,7 @@ function optionKeys(count: number, bindings: Bindings): readonly string[] {
 
 const OPTIONS = ['option-1', 'option-2', 'option-3', 'option-4'] as const;
 
-/** The title of a question. If there is no room for the full chain of agents, the last agent is kept; then the tool. */
+/** Returns the title of a question. If the full chain of agents does not fit, only the last agent is named; if that does not fit either, its name is cut. */
 function questionTitle(question: PendingQuestion, room: number): string {
   if (question.kind === 'confirm') return `? ${question.title}`;
   const { chain } = question;
@@ -177,7 +177,7 @@ function questionTitle(question: PendingQuestion, room: number): string {
 
 const MIN_WHO = 6;
 
-/** The part of the title after the agent's name. */
+/** Returns the part of the title after the agent's name. */
 export function requestText(question: Question): string {
   if (question.kind === 'permission') return `asks to run ${question.tool}`;
   return question.kind === 'plan' ? 'asks to carry out this plan' : 'asks';
@@ -186,23 +186,23 @@ export function requestText(question: Question): string {
 /** A line of a question. */
 interface AskedLine {
   readonly text: string;
-  /** Whether it continues the line before. */
+  /** Whether the line continues the previous one, which was wrapped. */
   readonly isRest: boolean;
 }
 
-/** The full text of a question, wrapped. `rule` is the rule that "always" would add; null if it is shown elsewhere. */
+/** Draws the full text of a question, wrapped. `rule` is the rule that "always" would add; null if the rule is shown beside its key. */
 function askedLines(
   question: PendingQuestion,
   { width, rule }: { readonly width: number; readonly rule: string | null },
   pen: Pen,
 ): readonly AskedLine[] {
   const over = (line: string) =>
-    wrapped(line, width, '').map((text, index) => ({ text, isRest: index > 0 }));
+    wrapText(line, width, '').map((text, index) => ({ text, isRest: index > 0 }));
   const exact = (line: string) => over(pen.exact('strong', line));
   if (question.kind === 'confirm') return question.lines.flatMap(exact);
   if (question.kind === 'plan') {
     const text = plainLines(question.text);
-    // The user approves all of it, so that a text of which markdown would hide a part is shown as it is written.
+    // The user approves the complete text. If markdown would hide a part of it, the text is shown unchanged.
     return hidesWords(text, pen)
       ? question.text.split('\n').flatMap((line) => over(pen.exact('text', line)))
       : markdownLines(text, { width, isOpen: false }, pen).map((line) => ({
@@ -224,7 +224,7 @@ function askedLines(
   ];
 }
 
-/** The texts of everything that a call would do. */
+/** Lists the texts that describe everything a call would do. */
 export function requestedTexts({
   commands,
   paths,
@@ -234,23 +234,23 @@ export function requestedTexts({
   return [...commands, ...paths, ...hosts, ...(input === null ? [] : [input])];
 }
 
-/** Draws the full edit, because the user must be able to see all of what they allow. */
+/** Draws an edit in full, because the user must be able to see everything before allowing it. */
 function editLines({ before, after, everywhere }: ProposedEdit, pen: Pen): readonly string[] {
   return [
-    ...(everywhere ? [pen.prose('dim', 'at every place:')] : []),
-    ...diffLines(textDiff(before, after, WHOLE), pen),
+    ...(everywhere ? [pen.prose('dim', 'every occurrence:')] : []),
+    ...diffLines(textDiff(before, after, UNLIMITED_DIFF), pen),
   ];
 }
 
-/** Wide enough that nothing is wrapped, not even a table. */
+/** A width at which no line is wrapped, not even in a table. */
 const UNBROKEN = 100_000;
 
-/** Whether drawing it as markdown hides a letter or digit, such as titles of links. */
+/** Whether a letter or digit disappears when a text is drawn as markdown, for example in the title of a link. */
 function hidesWords(text: string, pen: Pen): boolean {
   const drawn = markdownLines(text, { width: UNBROKEN, isOpen: false }, pen);
-  return lettersOf(stripVTControlCharacters(drawn.join('\n'))) !== lettersOf(text);
+  return keepLetters(stripVTControlCharacters(drawn.join('\n'))) !== keepLetters(text);
 }
 
-function lettersOf(text: string): string {
+function keepLetters(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N}]/gu, '');
 }

@@ -28,13 +28,13 @@ export function markMatches(
   });
 }
 
-/** The indexes of the lines in which a match starts. */
+/** Returns the indexes of the lines in which a match starts. */
 export function matchedLines(lines: readonly string[], pattern: RegExp): readonly number[] {
   const ranges = matchedRanges(lines, pattern);
   return [...ranges.keys()].filter((line) => ranges[line]?.some(({ isStart }) => isStart));
 }
 
-/** The matched ranges of each line. A match may start on one line and end on another. */
+/** Returns the matched ranges of each line. A match may start on one line and end on a later one. */
 function matchedRanges(lines: readonly string[], pattern: RegExp): readonly (readonly Range[])[] {
   const plain = lines.map((line) => line.replaceAll(COLOR, ''));
   const starts = lineStarts(plain);
@@ -53,7 +53,7 @@ function matchedRanges(lines: readonly string[], pattern: RegExp): readonly (rea
   return ranges;
 }
 
-/** The offset of each line in the joined lines. */
+/** Returns the offset of each line in the text of all joined lines. */
 function lineStarts(plain: readonly string[]): readonly number[] {
   let end = -1;
   return plain.map(({ length }) => {

@@ -2,7 +2,7 @@ import type { SandboxState } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { VERSION } from '../../../base/version.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
-import { fitLine, wrapped } from './fit.ts';
+import { fitLine, wrapText } from './fit.ts';
 import type { Pen } from './pen.ts';
 
 const NO_MODEL =
@@ -11,13 +11,13 @@ const NO_MODEL =
 /** The facts on the start screen. */
 export interface StartInfo {
   readonly library: LibraryInfo;
-  /** The state of the sandbox, or null until it has been tried out. A text is shown unchanged. */
+  /** The result of the sandbox test; null until the test has ended. A text is shown unchanged. */
   readonly sandbox: SandboxState | string | null;
   /** Messages of the start, one line each. */
   readonly notices: readonly string[];
 }
 
-/** Draws the start screen: what was found, and what is missing with the way to get it. */
+/** Draws the start screen: the facts about the session, and what is missing, with the way to get it. */
 export function startScreen(
   { library, sandbox, notices }: StartInfo,
   width: number,
@@ -35,12 +35,12 @@ export function startScreen(
     ...factLines('agents', agentsText(library), width, pen),
     ...(missing.length === 0 ? [] : ['']),
     ...missing.flatMap((line) =>
-      wrapped(pen.exact('warn', line), width - 2, '').map(
+      wrapText(pen.exact('warn', line), width - 2, '').map(
         (each, index) => `${index === 0 ? pen.paint('warn', '!') : ' '} ${each}`,
       ),
     ),
     '',
-    ...wrapped(hint, width, ''),
+    ...wrapText(hint, width, ''),
   ];
 }
 
@@ -48,11 +48,11 @@ const NAME_WIDTH = 11;
 
 function factLines(name: string, value: string, width: number, pen: Pen): readonly string[] {
   const label = pen.prose('dim', name.padEnd(NAME_WIDTH));
-  const lines = wrapped(pen.exact('text', value), width - NAME_WIDTH, '');
+  const lines = wrapText(pen.exact('text', value), width - NAME_WIDTH, '');
   return lines.map((line, index) => `${index === 0 ? label : ' '.repeat(NAME_WIDTH)}${line}`);
 }
 
-/** The model of a new conversation; `missing` says what to do if there is none. */
+/** Returns the name of the model for a new conversation. `missing` says what to do if there is no model. */
 export function mainModel(library: LibraryInfo) {
   try {
     const { provider, id } = library.mainModel();

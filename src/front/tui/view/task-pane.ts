@@ -2,7 +2,7 @@ import { activityText } from '../../../api/index.ts';
 import { plural } from '../../../base/text.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
 import { paneRows, type TaskTreeRow } from '../model/task-tree.ts';
-import { visibleWidth, between, fitLine } from './fit.ts';
+import { visibleWidth, joinEnds, fitLine } from './fit.ts';
 import { shortCost, shortTokens, shortTime } from './numbers.ts';
 import type { Pen } from './pen.ts';
 import type { TaskStatus } from '../../../protocol/result.ts';
@@ -18,7 +18,7 @@ export interface PaneStyle {
   readonly chosen: string | null;
 }
 
-/** Draws the tree in `height` lines. Tasks that do not fit are counted. */
+/** Draws the tree in exactly `height` lines. Tasks that do not fit are only counted. */
 export function taskPane(
   rows: readonly TaskTreeRow[],
   style: PaneStyle,
@@ -42,14 +42,14 @@ function hiddenText({ atWork, ended }: ReturnType<typeof paneRows>['hidden']): s
   return `${parts.join(', ')}: /tasks`;
 }
 
-/** A narrower terminal has no room for ids; /tasks shows them. */
+/** The minimum width for ids. A narrower terminal has no room for them; `/tasks` shows them. */
 const MIN_WIDTH_FOR_IDS = 60;
 
-/** On wider lines the figures would be too far from the name of their task. */
+/** The maximum width of a line. On wider lines the figures would be too far from the name of their task. */
 const MAX_WIDTH = 140;
 
-/** The columns that are reserved for the name and the activity of a task; its figures get the rest. */
-function leastColumns(width: number): number {
+/** Returns the number of columns that are reserved for the name and the activity of a task. Its figures get the rest. */
+function minTextColumns(width: number): number {
   return Math.min(44, Math.max(20, Math.floor(width * 0.6)));
 }
 
@@ -76,18 +76,18 @@ function taskLine(
   const room = width - visibleWidth(right) - 1 - visibleWidth(head) - 1;
   const about = level === 0 ? '' : pen.prose('text', row.description);
   const left = `${head} ${joinActivity(about, does, room, pen)}`;
-  return between(left, pen.prose('dim', right), width);
+  return joinEnds(left, pen.prose('dim', right), width);
 }
 
-/** In fewer columns an activity can't be understood. */
+/** The minimum number of columns for an activity. In fewer columns it can't be understood. */
 const MIN_DOING = 6;
 
 /** Draws the description and the activity in `room` columns. The description gets at most half if both do not fit. */
 function joinActivity(about: string, does: string, room: number, pen: Pen): string {
   if (about === '') return fitLine(does, room);
   const wanted = Math.min(visibleWidth(does), Math.floor(room / 2));
-  const most = Math.max(room - wanted - SEPARATOR_WIDTH, Math.min(room, MIN_ABOUT));
-  const shown = fitLine(about, most);
+  const maxAbout = Math.max(room - wanted - SEPARATOR_WIDTH, Math.min(room, MIN_ABOUT));
+  const shown = fitLine(about, maxAbout);
   const left = room - visibleWidth(shown) - SEPARATOR_WIDTH;
   if (left < Math.min(MIN_DOING, visibleWidth(does))) return fitLine(about, room);
   return `${shown} ${pen.prose('dim', '·')} ${fitLine(does, left)}`;
@@ -97,8 +97,9 @@ const SEPARATOR_WIDTH = 3;
 const MIN_ABOUT = 10;
 
 /**
- * Draws the figures of a task, each in its own columns, so that they do not move as they grow. On a narrow terminal
- * the time, which comes last, is kept longest. Figures that are still zero leave their columns to the activity.
+ * Draws the figures of a task. Each figure has its own columns, so that the figures do not move when they grow. On a
+ * narrow terminal the figures are left out from the left; the time, which comes last, is left out last. The columns of
+ * figures that are still zero are left to the activity.
  */
 function figures(row: TaskRow, now: number, width: number): string {
   const all = [
@@ -113,27 +114,27 @@ function figures(row: TaskRow, now: number, width: number): string {
       .toReversed()
       .join(' '),
   );
-  const fitting = taken.find((text) => text.length + 1 + leastColumns(width) <= width);
+  const fitting = taken.find((text) => text.length + 1 + minTextColumns(width) <= width);
   return (fitting ?? '').trimStart();
 }
 
-/** The current activity of a task, or the reason why it does nothing. */
+/** Describes the current activity of a task, or the reason why it does nothing. */
 export function activityLine(row: TaskRow, now: number): string {
   if (hasEnded(row)) return row.endReason === null ? row.status : `${row.status}: ${row.endReason}`;
   const waitedFor = tasksWaitedFor(row);
   if (waitedFor > 0) return `waiting for ${plural(waitedFor, 'task')}`;
   const text = activityText(row, now);
-  if (row.status === 'queued') return `queued: ${text ?? 'waits for a slot'}`;
+  if (row.status === 'queued') return `queued: ${text ?? 'waiting for a slot'}`;
   return text ?? row.status;
 }
 
-/** The number of tasks that it waits for, if it does nothing else. */
+/** Counts the tasks that a task waits for; 0 if the task does anything else. */
 function tasksWaitedFor({ activity }: TaskRow): number {
   if (activity.kind !== 'tools' || activity.asking.length > 0) return 0;
   return activity.running.every((tool) => tool === 'Task') ? activity.running.length : 0;
 }
 
-/** The state of a task as a sign, which can be read without colors. */
+/** The sign for the state of a task, and its color. The sign alone can be read without colors. */
 export interface StatusSign {
   readonly sign: string;
   readonly role: TextRole;

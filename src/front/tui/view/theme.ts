@@ -1,6 +1,6 @@
 import type { Environment } from '../../../sys/env.ts';
 
-/** The 16 colors of the terminal, which users have adjusted to what they can read. */
+/** The colors on a dark background. They are from the 16 colors of the terminal, which users adjust so that they can read them. */
 const DARK = {
   text: '',
   dim: '2',
@@ -26,10 +26,10 @@ const DARK = {
 /** The meaning of a piece of text, which decides its color. */
 export type TextRole = keyof typeof DARK;
 
-/** SGR numbers by role, as in `ESC [ 1 ; 36 m`. A role that is absent has the terminal's own color. */
+/** The SGR numbers by role, as in `ESC [ 1 ; 36 m`. A role without numbers has the terminal's own color. */
 export type Theme = Readonly<Partial<Record<TextRole, string>>>;
 
-/** Yellow and cyan can't be read on white. */
+/** The colors on a light background, because yellow and cyan can't be read on white. */
 const LIGHT: Theme = {
   ...DARK,
   accent: '34',
@@ -40,11 +40,13 @@ const LIGHT: Theme = {
   name: '34',
 };
 
-/** A theme without colors and weights. Everything has a sign or a word as well. */
+/** A theme without colors and weights. Nothing is lost in it, because every state also has a sign or a word. */
 export const PLAIN: Theme = {};
 
-/** Chooses the theme by the environment: `NO_COLOR` (https://no-color.org), and `COLORFGBG`, with which some terminals
- * report their colors, such as `15;0`. */
+/**
+ * Chooses the theme by the environment: by `NO_COLOR` (https://no-color.org), and by `COLORFGBG`, in which some
+ * terminals report their colors, such as `15;0`.
+ */
 export function themeFor(environment: Environment): Theme {
   if ((environment['NO_COLOR'] ?? '') !== '') return PLAIN;
   const background = Number(environment['COLORFGBG']?.split(';').at(-1) ?? Number.NaN);

@@ -6,7 +6,7 @@ export interface DrawnPart {
   readonly lines: readonly string[];
 }
 
-/** All parts of a conversation, which are drawn when they are needed. */
+/** All parts of a conversation, which are drawn only when they are needed. */
 export interface Parts {
   readonly count: number;
   part(index: number): DrawnPart;
@@ -14,11 +14,11 @@ export interface Parts {
 
 export interface View {
   readonly lines: readonly string[];
-  /** The position of the view; null if it is at the end. */
+  /** The position of the view; null if the view is at the end. */
   readonly anchor: Anchor | null;
 }
 
-/** The `height` lines from the anchor on, or the last ones. Draws no others. */
+/** Returns the `height` lines from the anchor on, or without an anchor the last lines. Draws no parts out of view. */
 export function viewAt(parts: Parts, anchor: Anchor | null, height: number): View {
   const at = anchor === null ? null : find(parts, anchor);
   if (at === null) return { lines: lastLines(parts, height), anchor: null };
@@ -28,12 +28,12 @@ export function viewAt(parts: Parts, anchor: Anchor | null, height: number): Vie
     lines.push(...parts.part(index).lines.slice(line, line + height - lines.length));
     line = 0;
   }
-  // The conversation would end above the bottom of the view, so that its end is shown.
+  // The conversation would end above the bottom of the view, so the last lines are shown instead.
   if (lines.length < height) return { lines: lastLines(parts, height), anchor: null };
   return { lines, anchor };
 }
 
-/** The anchor after scrolling by lines, up for a negative number. */
+/** Returns the anchor after scrolling by a number of lines, up for a negative number. */
 export function anchorAfterScroll(
   parts: Parts,
   anchor: Anchor | null,
@@ -69,13 +69,13 @@ function lastLines(parts: Parts, height: number): readonly string[] {
   return pieces.flat();
 }
 
-/** The lines of a part; empty if there is no such part. */
+/** Returns the lines of a part; empty if there is no such part. */
 export function linesOf(parts: Parts, key: number): readonly string[] {
   const at = find(parts, { key, line: 0 });
   return at === null ? [] : parts.part(at.index).lines;
 }
 
-/** The parts of the first and the last line in view, and the line of the first part; null if there are none. */
+/** Returns the indexes of the first and the last part in view, and the first line in view of the first part; null if there are no parts. */
 export function visibleRange(
   parts: Parts,
   anchor: Anchor | null,
@@ -93,7 +93,7 @@ export function visibleRange(
   return { first, last, line };
 }
 
-/** The anchor after scrolling no further than is needed to show a line and some lines around it. */
+/** Returns the anchor after scrolling as little as possible to show a line with some lines before or after it. */
 export function anchorShowing(
   parts: Parts,
   anchor: Anchor | null,
@@ -120,7 +120,7 @@ interface Position {
   readonly line: number;
 }
 
-/** The position of the view at the end; null if everything fits. */
+/** Returns the position of the view at the end of the conversation; null if everything fits. */
 function topOfEnd(parts: Parts, height: number): Position | null {
   let left = height;
   for (let index = parts.count - 1; index >= 0; index -= 1) {
@@ -131,7 +131,7 @@ function topOfEnd(parts: Parts, height: number): Position | null {
   return null;
 }
 
-/** The index of a part; null if it does not exist any more. */
+/** Finds the index of the part of an anchor; null if the part does not exist any more. */
 function find(parts: Parts, { key, line }: Anchor): Position | null {
   let low = 0;
   let high = parts.count - 1;

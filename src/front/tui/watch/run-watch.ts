@@ -4,7 +4,7 @@ import { systemClock } from '../../../base/clock.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { readEnvironment } from '../../../sys/env.ts';
 import { App } from '../app.ts';
-import { attentionMethodOf } from '../terminal/notification.ts';
+import { findAttentionMethod } from '../terminal/notification.ts';
 import { EXIT_CODES, holdTerminal } from '../tui.ts';
 import { themeFor } from '../view/theme.ts';
 import { watchedConversation, watchedLibrary } from './watched-library.ts';
@@ -12,14 +12,14 @@ import { watchedConversation, watchedLibrary } from './watched-library.ts';
 export interface WatchRequest {
   /** The full id of the top task. */
   readonly id: string;
-  /** The library that pages and logs are read from. It runs nothing. */
+  /** The library from which pages and logs are read. It runs no task. */
   readonly muster: Muster;
   readonly tasks: Tasks;
 }
 
 /**
- * Shows a task and all tasks below it, whichever process runs them, until the user leaves. Resolves to the exit
- * code. Leaving ends nothing of what is watched.
+ * Shows a task and all tasks below it, in whatever process they run, until the user leaves. Resolves to the exit code.
+ * The watched tasks continue when the user leaves.
  */
 export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<number> {
   const environment = readEnvironment();
@@ -31,7 +31,7 @@ export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<num
     library,
     terminal: new ProcessTerminal(),
     theme: themeFor(environment),
-    attention: attentionMethodOf(muster.notify, environment),
+    attention: findAttentionMethod(muster.notify, environment),
     agent: null,
     watched: watchedConversation(id, library, reportFailure),
     notices: [],

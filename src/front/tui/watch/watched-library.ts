@@ -3,21 +3,21 @@ import { errorMessage, MusterError } from '../../../base/errors.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import type { ConversationPort } from '../terminal/conversation-runner.ts';
 
-/** Reports why another process did not do what it was asked for. */
+/** Reports why another process did not carry out a request. */
 type ReportFailure = (text: string) => void;
 
 const NO_ATTACHMENTS = 'outputs and images can be attached only where the conversation runs';
 
 /**
- * The library as the screen of another process's tasks needs it. Requests go to the process that runs the task, and
- * failures are reported later. `local` is the library of this process, for its directory and its configuration.
+ * Creates the library for a screen that shows the tasks of another process. Requests are sent to the process that runs
+ * the task, and failures are reported later. `local` is the library of this process, which has the configuration.
  */
 export function watchedLibrary(
   local: UiLibrary,
   tasks: Tasks,
   reportFailure: ReportFailure,
 ): UiLibrary {
-  /** Sends a request. It resolves to the reason why it was not carried out, or to null. */
+  /** Sends a request and reports a failure. `send` resolves to the reason why the request was not carried out, or to null. */
   const request = (failure: string, send: () => Promise<string | null>): void => {
     send().then(
       (reason) => reason !== null && reportFailure(`${failure}: ${reason}`),
@@ -48,7 +48,7 @@ export function watchedLibrary(
     contextOf: (id) => local.contextOf(id),
     mainModel: () => local.mainModel(),
     sandboxState: () => local.sandboxState(),
-    // No log holds the text that is being written.
+    // Signals carry text that is still being written. Only the process of the task has it.
     watchSignals: () => () => {},
     enclose: async ({ to, outputs, images }) => ({
       task: to ?? '',
@@ -92,7 +92,7 @@ export function watchedLibrary(
   };
 }
 
-/** Makes the conversation of another process. Messages are sent there. */
+/** Creates the port to a conversation of another process. Messages are sent to that process. */
 export function watchedConversation(
   id: string,
   library: Pick<UiLibrary, 'resumeBelow' | 'send'>,
@@ -105,7 +105,7 @@ export function watchedConversation(
     // The watched conversation stays the same.
     select: () => {},
     send: (text) => library.send(id, text),
-    // The process that owns the conversation decides that.
+    // Only the process that owns the conversation can continue it.
     continueWork: () => {},
     resumeTask: (task, text) => {
       const message = text === null ? {} : { prompt: text };

@@ -51,7 +51,7 @@ describe('agents list', () => {
     ]);
     expect(out.split('\n').slice(-3)).toEqual([
       'skipped 2 files (.claude/agents/a.md, .claude/agents/b.md): There is no front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.',
-      '7 agents; 2 not used, for another of the name (--verbose); 1 with warnings (muster agents check)',
+      '7 agents; 2 not used, because another agent has the same name (--verbose); 1 with warnings (muster agents check)',
       '',
     ]);
   });
@@ -81,7 +81,7 @@ describe('agents list', () => {
         '  default (asks for acceptEdits) · inherit · 3 turns',
         '  tools: the core set; never Bash',
         '  ! line 7: Unknown fields: x.',
-        '7 agents; 2 not used, for another of the name; 1 with warnings (muster agents check)',
+        '7 agents; 2 not used, because another agent has the same name; 1 with warnings (muster agents check)',
         '',
       ].map((line) => line.replace('2 not used', '1 not used')),
     );
@@ -182,7 +182,7 @@ describe('agents check', () => {
     const { run } = makeWorld();
     expect(await run('check', '--strict')).toEqual({
       code: 0,
-      out: '6 agents looked at, nothing found\n',
+      out: '6 agents checked, nothing found\n',
       err: '',
     });
   });
@@ -204,12 +204,12 @@ describe('agents check', () => {
       '',
       'note: 1 file (.muster/agents/r.md): It does not act here. Not trusted yet. Look at it, then run `muster trust add`. [untrusted]',
       '',
-      '7 agents looked at: 1 error, 1 warning, 1 note',
+      '7 agents checked: 1 error, 1 warning, 1 note',
       '',
     ]);
   });
 
-  it('reports ignored fields, and reports once what is true of many files', async () => {
+  it('reports ignored fields, and lists a finding about many files once', async () => {
     const { run, place } = makeWorld(
       Object.fromEntries(
         ['a', 'b', 'c', 'd', 'e'].map((name) => [
@@ -237,7 +237,7 @@ describe('agents check', () => {
       '',
       'note: 5 files (.claude/agents/a.md, .claude/agents/b.md, .claude/agents/c.md and 2 more): It does not act here. Not trusted yet. Look at it, then run `muster trust add`. [untrusted]',
       '',
-      '11 agents looked at: 0 errors, 2 warnings, 5 notes',
+      '11 agents checked: 0 errors, 2 warnings, 5 notes',
       '',
     ]);
   });
@@ -249,7 +249,7 @@ describe('agents check', () => {
       codes.push((await run('check', ...argv)).code);
     }
     expect(codes).toEqual([0, 1, 0, 1]);
-    expect((await run('check', 'x/r.md', 'Plan')).out).toMatch(/2 agents looked at/);
+    expect((await run('check', 'x/r.md', 'Plan')).out).toMatch(/2 agents checked/);
     expect(await failure(run('check', 'nobody'))).toMatch(/^There is no agent `nobody`/);
   });
 
@@ -281,7 +281,7 @@ describe('agents import', () => {
     expect((await run('import', '.claude/agents/r.md')).out.split('\n')).toEqual([
       'Rust Expert: .muster/agents/rust-expert.md (from .claude/agents/r.md, claude)',
       '  left out, because it does nothing in Muster: hooks',
-      'Files of a project act once they are trusted: muster trust add .muster/agents/rust-expert.md',
+      'Files of a project take effect once they are trusted: muster trust add .muster/agents/rust-expert.md',
       '',
     ]);
     expect(file('.muster/agents/rust-expert.md')).toBe(
@@ -372,7 +372,7 @@ describe('agents new', () => {
     const argv = ['new', 'Migration Reviewer', ...FLAGS, '--tools', 'read_file, Grep'];
     expect((await run(...argv, '--model', 'fast', '--mode', 'plan')).out.split('\n')).toEqual([
       'Migration Reviewer: .muster/agents/migration-reviewer.md',
-      'Files of a project act once they are trusted: muster trust add .muster/agents/migration-reviewer.md',
+      'Files of a project take effect once they are trusted: muster trust add .muster/agents/migration-reviewer.md',
       '',
     ]);
     expect(file('.muster/agents/migration-reviewer.md')).toBe(
@@ -419,7 +419,7 @@ describe('agents new', () => {
       'What',
       'Tools',
       'Model',
-      'What',
+      'Its',
       'closed',
     ]);
   });

@@ -174,7 +174,7 @@ describe('doctor', () => {
     expect(sandboxCheck({ ...off, instead: 'container' })).toEqual({
       status: 'ok',
       name: 'sandbox',
-      detail: 'this machine is the sandbox, as you said: commands run in it directly',
+      detail: 'this machine is the sandbox, as you configured: commands run on it directly',
       fix: null,
     });
     expect(sandboxCheck(off)).toMatchObject({ status: 'warn', fix: 'install it' });
@@ -207,7 +207,7 @@ describe('doctor', () => {
       `ok config user file ${place.userFile}`,
       expect.stringMatching(/^fail config .*:2: budget.tree_tokens must be/),
       expect.stringMatching(/^fail config .*:4: unknown key "fst" in \[models\]; valid: fast/),
-      expect.stringMatching(/^ok data directory .*, made on the first run$/),
+      expect.stringMatching(/^ok data directory .*, created by the first run$/),
       expect.stringMatching(/^ok provider anthropic at /),
       expect.stringMatching(/^fail model .*OPENAI_API_KEY/),
       'ok agents 6 agents loaded',
@@ -229,7 +229,7 @@ it('does not check the agents if the configuration is wrong', async () => {
     ...probes,
     agents: () => Promise.reject(new UsageError('config.toml:1: unknown section')),
   });
-  expect(text).toMatch(/^warn +agents +not looked at, because the configuration is wrong$/m);
+  expect(text).toMatch(/^warn +agents +not checked, because the configuration is wrong$/m);
 });
 
 describe('the data directory', () => {

@@ -75,7 +75,7 @@ describe('muster trust add', () => {
     expect(await project.states()).toEqual([[AGENT, 'new']]);
     const yes = await run(project, ['add'], { confirm: answer(true) });
     expect([yes.code, yes.printed]).toEqual([0, expect.stringContaining('Trusted 1 file.')]);
-    expect(questions[1]).toBe('Trust this file, with just this content? [y/N] ');
+    expect(questions[1]).toBe('Trust this file, with exactly this content? [y/N] ');
     const again = await run(project, ['add'], { confirm: answer(true) });
     expect(again).toEqual({ code: 0, printed: 'Nothing to trust that is not trusted already.\n' });
     expect(questions).toHaveLength(2);
@@ -106,11 +106,11 @@ describe('muster trust add', () => {
     using project = new Project({ [AGENT]: agentText('tester'), '.muster/config.toml': 'a = = b' });
     const { code, printed } = await run(project, ['add', '--yes']);
     expect(code).toBe(1);
-    expect(printed).toMatch(/cannot be trusted as it stands: .*config\.toml:1:5: not valid TOML/);
+    expect(printed).toMatch(/cannot be trusted in this form: .*config\.toml:1:5: not valid TOML/);
     expect(printed).toContain('Trusted 1 file.');
   });
 
-  it('is refused to an agent', async () => {
+  it('is refused if an agent runs it', async () => {
     using project = new Project({ [AGENT]: agentText('tester') });
     const environment = { MUSTER_TASK: 'abc' };
     await expect(run(project, ['add', '--yes'], { environment })).rejects.toThrow(/an agent/);

@@ -6,10 +6,10 @@ import { PLAIN } from '../../../../src/front/tui/view/theme.ts';
 import {
   changedWords,
   textDiff,
-  WHOLE,
+  UNLIMITED_DIFF,
   lineChanges,
 } from '../../../../src/front/tui/model/text-diff.ts';
-import { placedChanges, textChanges } from '../../../../src/front/tui/model/call-details.ts';
+import { addLineNumbers, textChanges } from '../../../../src/front/tui/model/call-details.ts';
 
 const pen = new Pen(PLAIN);
 const LINES = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 });
@@ -35,7 +35,7 @@ it('texts that are too long to compare are replaced as a whole', () => {
 });
 
 function drawn(before: string | null, after: string, first: number | null = null) {
-  const diff = textDiff(before, after, { lines: 8, lineLength: 30, around: 1 });
+  const diff = textDiff(before, after, { lines: 8, lineLength: 30, context: 1 });
   return diffLines({ ...diff, first: first ?? diff.first }, pen);
 }
 
@@ -76,11 +76,11 @@ it('lines beyond the limit are counted', () => {
   const diff = textDiff(null, `${'x'.repeat(1_000)}\n`.repeat(500), {
     lines: 20,
     lineLength: 30,
-    around: 3,
+    context: 3,
   });
   expect([diff.lines.length, diff.dropped, diff.added]).toEqual([20, 480, 500]);
   expect(diff.lines[0]).toEqual({ sign: '+', text: 'x'.repeat(30), number: 1, words: null });
-  expect(textDiff('a\n', 'b\n'.repeat(300), WHOLE).dropped).toBe(0);
+  expect(textDiff('a\n', 'b\n'.repeat(300), UNLIMITED_DIFF).dropped).toBe(0);
 });
 
 it.each([
@@ -111,8 +111,8 @@ it('the changes of a call have a size, and line numbers once the tool has report
   expect(diffSize(edits)).toBe('+2 -2');
   const said =
     'Edited 9 replacements at line 9.ts: 1 replacement at line 12; 2 replacements at lines 40, 50.';
-  expect(placedChanges(edits, 'MultiEdit', said).map(({ first }) => first)).toEqual([12, 40]);
-  expect(placedChanges(edits, 'MultiEdit', 'nothing').map(({ first }) => first)).toEqual([
+  expect(addLineNumbers(edits, 'MultiEdit', said).map(({ first }) => first)).toEqual([12, 40]);
+  expect(addLineNumbers(edits, 'MultiEdit', 'nothing').map(({ first }) => first)).toEqual([
     null,
     null,
   ]);

@@ -83,7 +83,7 @@ describe('keys from the configuration', () => {
       { backgruond: ['ctrl+g'] },
       'config.toml:2: unknown action "backgruond" in [keys]; valid: background,',
     ],
-    [{ background: ['strg+g'] }, 'config.toml:2: keys.background: "strg+g" is no key;'],
+    [{ background: ['strg+g'] }, 'config.toml:2: keys.background: "strg+g" is not a key;'],
     [{ background: ['g'] }, 'config.toml:2: keys.background: "g" types text; add ctrl or alt'],
     [{ 'focus-question': ['enter'] }, 'keys.focus-question: "enter" types text'],
     [
@@ -96,7 +96,7 @@ describe('keys from the configuration', () => {
     [{ 'word-left': ['w'] }, 'keys.word-left: "w" types text'],
     [{ 'word-left': ['alt+z'], yank: ['alt+z'] }, '"alt+z" would be word-left and yank'],
     [{ leave: [] }, 'config.toml:2: keys.leave needs at least one key'],
-    [{ background: ['\u001b[31m'] }, '"⟨U+001B⟩[31m" is no key'],
+    [{ background: ['\u001b[31m'] }, '"⟨U+001B⟩[31m" is not a key'],
   ])('%j is an error: %s', (table, message) => {
     expect(mistake(table)).toContain(message);
   });

@@ -124,7 +124,7 @@ describe('a question in plain lines', () => {
     },
   );
 
-  it('that comes while the user types is written afterwards, and not answered by that line', async () => {
+  it('is written after the line that the user is typing, and is not answered by that line', async () => {
     await using stage = new PlainStage();
     await stage.say('Run the tests');
     await stage.type('y');
@@ -140,7 +140,7 @@ describe('a question in plain lines', () => {
     expect(stage.asked.answers).toEqual([{ question: 'mainmainq1', text: 'yes' }]);
   });
 
-  it('that is settled elsewhere is reported, and the next one follows', async () => {
+  it('is reported when somebody else settles it, and the next question follows', async () => {
     await using stage = await asking();
     stage.begin('child2xx', { parent: 'mainmain' });
     stage.call('child2xx', 'c', 'Bash', { command: 'make' });
@@ -200,7 +200,7 @@ describe('the conversation in plain lines', () => {
     expect(stage.hasLeft).toBe(true);
   });
 
-  it('the end of the input leaves', async () => {
+  it('ends at the end of the input', async () => {
     await using stage = new PlainStage();
     await stage.type('\u0004');
     expect(stage.hasLeft).toBe(true);

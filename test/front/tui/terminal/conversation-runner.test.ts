@@ -95,7 +95,7 @@ function open({
   };
 }
 
-it('starts, is steered, ends, and continues', async () => {
+it('a conversation starts, is steered, ends, and continues', async () => {
   const { conversation, asked, end } = open();
   conversation.send('one');
   await nextTurn();
@@ -113,7 +113,7 @@ it('starts, is steered, ends, and continues', async () => {
   ]);
 });
 
-it('continues in the last mode that it had in this process', async () => {
+it('a conversation continues in the last mode that it had in this process', async () => {
   const { conversation, asked, end } = open({ mode: 'acceptEdits' });
   conversation.send('one');
   await end();
@@ -137,7 +137,7 @@ it('continues in the last mode that it had in this process', async () => {
   ]);
 });
 
-it('continues without a message only if it is idle and has been started', async () => {
+it('a conversation continues without a message only if it is idle and has been started', async () => {
   const { conversation, asked } = open();
   conversation.continueWork();
   conversation.select('mainmain');
@@ -149,7 +149,7 @@ it('continues without a message only if it is idle and has been started', async 
   expect(asked).toEqual(['resume mainmain ']);
 });
 
-it('takes no mode from a log that was opened but not continued', async () => {
+it('a conversation takes no mode from a log that was opened but not continued', async () => {
   const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarise');
   const { conversation, asked, notes } = open({ mode: 'autonomous', refused });
   conversation.select('mainmain');
@@ -162,7 +162,7 @@ it('takes no mode from a log that was opened but not continued', async () => {
   expect(asked).toEqual(['idle', 'resume mainmain one']);
 });
 
-it('keeps the chosen mode until a message is sent in it', async () => {
+it('a conversation keeps the chosen mode until a message is sent in this mode', async () => {
   const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarise');
   const { conversation, asked, end } = open({ refused, chosen: 'plan' });
   conversation.select('mainmain');
@@ -177,7 +177,7 @@ it('keeps the chosen mode until a message is sent in it', async () => {
   expect(asked).toEqual(['idle', 'resume mainmain one in plan', 'idle', 'resume mainmain two']);
 });
 
-it('continues in the narrower of its modes before and after an undo', async () => {
+it('a conversation continues in the narrower of its modes before and after an undo', async () => {
   const { conversation, asked, end } = open({ mode: 'acceptEdits' });
   conversation.send('one');
   await end();
@@ -195,7 +195,7 @@ it('continues in the narrower of its modes before and after an undo', async () =
   ]);
 });
 
-it('receives messages that were sent while it was starting', async () => {
+it('a conversation receives messages that were sent while it was starting', async () => {
   const { conversation, asked } = open();
   conversation.select('mainmain');
   conversation.send('one');
@@ -205,7 +205,7 @@ it('receives messages that were sent while it was starting', async () => {
   expect(asked).toEqual(['resume mainmain one', 'send mainmain two']);
 });
 
-it('continues with messages that were sent while it was ending', async () => {
+it('a conversation continues with messages that were sent while it was ending', async () => {
   const { conversation, asked, decideEnd, end } = open();
   conversation.send('one');
   await nextTurn();
@@ -216,7 +216,7 @@ it('continues with messages that were sent while it was ending', async () => {
   expect(asked).toEqual(['start one as Plan', 'resume mainmain two\n\nthree']);
 });
 
-it('reports why it did not start, and can be started again', async () => {
+it('a conversation reports why it did not start, and can be started again', async () => {
   const failure = new MusterError('INVALID_PARAM', 'there is no such model');
   const { conversation, asked, notes } = open({ failure });
   conversation.send('one');
@@ -228,7 +228,7 @@ it('reports why it did not start, and can be started again', async () => {
   ]);
 });
 
-it('reports the result of a compaction', async () => {
+it('a conversation reports the result of a compaction', async () => {
   const { conversation, notes, end } = open();
   conversation.select('mainmain');
   conversation.send('/compact the goal');
@@ -238,7 +238,7 @@ it('reports the result of a compaction', async () => {
   expect(notes).toEqual(['info: context summarised: about 900 tokens → 300']);
 });
 
-it('resumes a task below it while it is at work, ending, or idle', async () => {
+it('a conversation resumes a task below it while it is at work, ending, or idle', async () => {
   const { conversation, asked, decideEnd, end, notes } = open();
   conversation.resumeTask('child1xx', null);
   await nextTurn();
@@ -262,7 +262,7 @@ it('resumes a task below it while it is at work, ending, or idle', async () => {
   expect(notes).toEqual([]);
 });
 
-it('resumes several tasks one after the other while it is idle', async () => {
+it('an idle conversation resumes several tasks one after the other', async () => {
   const { conversation, asked } = open();
   conversation.select('mainmain');
   conversation.resumeTask('child1xx', null);

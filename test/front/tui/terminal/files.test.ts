@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  mentionOf,
+  formatMention,
   isPlainText,
   typedMention,
   matchFiles,
@@ -39,7 +39,7 @@ it('every file name can be mentioned', () => {
   fc.assert(
     fc.property(paths, (path) => {
       fc.pre(!path.includes('`') && !path.includes('<stdin>') && path.isWellFormed());
-      const [names = []] = findFileMentions(`see ${mentionOf(path)} there`, []);
+      const [names = []] = findFileMentions(`see ${formatMention(path)} there`, []);
       expect(names).toContain(path);
     }),
   );
@@ -83,6 +83,6 @@ describe('the output of a command', () => {
     expect(keeper.text.length).toBeLessThan(5_100_000);
     expect(keeper.text).toMatch(/^begin\nx+\n\[… \d+ characters left out: the limit kept_/);
     expect(keeper.text.endsWith('x\nend\n')).toBe(true);
-    expect(keeper.lastOf(4)).toBe('end\n');
+    expect(keeper.readEnd(4)).toBe('end\n');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  attentionMethodOf,
+  findAttentionMethod,
   attentionSequence,
 } from '../../../../src/front/tui/terminal/notification.ts';
 import { Stage } from '../stage.ts';
@@ -23,7 +23,7 @@ describe('the kind of notification', () => {
     [{ KITTY_WINDOW_ID: '1', STY: '1.screen' }, null],
     [{ KITTY_WINDOW_ID: '' }, null],
   ])('of %j is %s', (environment, kind) => {
-    expect(attentionMethodOf('desktop', environment).kind).toBe(kind);
+    expect(findAttentionMethod('desktop', environment).kind).toBe(kind);
   });
 });
 
@@ -44,14 +44,14 @@ describe('an attention sequence', () => {
     expect(attentionSequence({ ...desktop, notify: 'off', kind: 'osc9' }, 'x')).toBe('');
   });
 
-  it('passes through tmux as one sequence, and rings if tmux passes nothing on', () => {
+  it('passes through tmux as one sequence, with a bell in case tmux does not pass it on', () => {
     expect(attentionSequence({ ...desktop, kind: 'osc9', isInTmux: true }, 'x')).toBe(
       `\u001bPtmux;\u001b\u001b]9;x\u001b\u001b\\${ST}${BELL}`,
     );
   });
 
   it.each(['a\u0007b', 'a\u001b\\b', 'a\u009cb', 'a\nb', 'a;b', '4;3;100', '\u202ea'])(
-    'steers nothing with hostile text: %j',
+    'controls nothing with hostile text: %j',
     (text) => {
       const call = attentionSequence({ ...desktop, kind: 'osc9' }, text);
       const inner = call.slice('\u001b]9;'.length, -ST.length);

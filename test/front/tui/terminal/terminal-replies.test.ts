@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, integer, property, uniqueArray } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  backgroundOf,
+  parseBackground,
   TerminalReplies,
 } from '../../../../src/front/tui/terminal/terminal-replies.ts';
 import { KEYS } from '../emulator.ts';
@@ -22,7 +22,7 @@ describe('the reported background', () => {
     ['', null],
     ['?', null],
   ])('%s is %s', (colour, background) => {
-    expect(backgroundOf(colour)).toBe(background);
+    expect(parseBackground(colour)).toBe(background);
   });
 });
 
@@ -47,11 +47,11 @@ function heard(answers: TerminalReplies, pieces: readonly string[]) {
 
 describe('a reply of the terminal', () => {
   it.each([ANSWER, '\u001b]11;rgb:ffff/ffff/ffff\u001b\\', '\u001b]11;#ffffff\u0007'])(
-    'is no key: %j',
+    'is not taken for a key: %j',
     (answer) => expect(asked().answers.read(answer)).toEqual(LIGHT),
   );
 
-  it('in pieces of any size leaves no key but its Esc', () => {
+  it('leaves no key but its Esc if it comes in pieces of any size', () => {
     const cuts = uniqueArray(integer({ min: 1, max: ANSWER.length - 1 }));
     assert(
       property(cuts, (at) => {
@@ -64,14 +64,14 @@ describe('a reply of the terminal', () => {
     );
   });
 
-  it('that comes after a minute, and after typing, is not a key', () => {
+  it('is not taken for a key if it comes after a minute and after typing', () => {
     const { answers, clock } = asked();
     expect(heard(answers, ['h', 'i'])).toEqual({ keys: ['h', 'i'], background: null });
     clock.time = 60_000;
     expect(answers.read(ANSWER)).toEqual(LIGHT);
   });
 
-  it('that comes twice, or unasked, is ignored', () => {
+  it('is ignored if it comes twice or was not requested', () => {
     const { answers } = asked();
     expect(answers.read(ANSWER)).toEqual(LIGHT);
     expect(answers.read(ANSWER)).toEqual(NOTHING);
@@ -87,7 +87,7 @@ describe('a reply of the terminal', () => {
     expect(asked().answers.read(answer)).toEqual(NOTHING);
   });
 
-  it('that is cut off takes no key that is typed a second later', () => {
+  it('swallows no key that is typed a second later if it is cut off', () => {
     const { answers, clock } = asked();
     expect(answers.read('\u001b]11;rgb:ff')).toEqual(NOTHING);
     clock.time = 1_500;
@@ -116,7 +116,7 @@ function withoutAnswers(text: string): string {
 describe('on the screen', () => {
   const LIGHT_MODE = '\u001b[34m[default]';
 
-  it('a light background changes the colors and types nothing', async () => {
+  it('the report of a light background changes the colors and types nothing', async () => {
     await using stage = new Stage();
     await stage.screen();
     expect(stage.emulator.written).toContain('\u001b]11;?\u0007');
@@ -126,7 +126,7 @@ describe('on the screen', () => {
     expect(screen).not.toMatch(/rgb|fff/);
   });
 
-  it('a reply in pieces between keys leaves the typed text', async () => {
+  it('a reply in pieces between keys does not change the typed text', async () => {
     await using stage = new Stage();
     await stage.emulator.press('a', 'b', '\u001b]11;rgb:ff', 'f', 'f', '/', 'f', 'f', 'f', 'f');
     await stage.emulator.press('/', '0', '0', '0', '0', '\u0007', 'c', KEYS.left);

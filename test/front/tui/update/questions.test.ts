@@ -111,7 +111,7 @@ describe('a focused question', () => {
     expect(late).toEqual({ state: focused, effects: [] });
   });
 
-  it('gives the keys back once it is settled elsewhere', () => {
+  it('gives the keys back to the editor once somebody else has settled it', () => {
     const state = asking(PERMISSION);
     const tree = { ...state.tree, questions: new Map() };
     const size = { width: 80, height: 24, editorLines: 3 };

@@ -52,7 +52,7 @@ it.each<readonly [string, AppState, string]>([
   expect([after.hint, effects]).toEqual([hint, []]);
 });
 
-it('/undo asks, and does it only after a yes', () => {
+it('/undo asks for a confirmation, and undoes only after a yes', () => {
   const asked = run(idle(), { type: 'run-command', name: 'undo', argument: '' });
   expect(asked.effects).toEqual([{ type: 'plan-rewind', conversation: 'main', isRedo: false }]);
   const shown = run(asked.state, planned).state;
@@ -75,7 +75,7 @@ it('/undo does nothing after a yes if work has started since', () => {
   ]);
 });
 
-it('does not take the focus from a text that is being typed', () => {
+it('the confirmation of /undo takes no focus from a text that is being typed', () => {
   const shown = run(idle({ typed: 'something else' }), planned).state;
   expect(shown).toMatchObject({ focus: 'editor', question: null });
   expect([...shown.tree.questions.keys()]).toEqual(['undo']);

@@ -92,7 +92,7 @@ describe('slash commands', () => {
     },
   );
 
-  it('are refused for a watched conversation where they would change it', () => {
+  it('are refused for a watched conversation if they would change it', () => {
     const watched = { ...IDLE, isWatched: true };
     const refused = COMMANDS.filter(({ name }) =>
       submit(`/${name}`, { conversation: watched }).state.hint?.includes(
@@ -102,10 +102,10 @@ describe('slash commands', () => {
     expect(refused).toEqual(['model', 'undo', 'redo', 'compact', 'resume', 'new']);
   });
 
-  it('with an unknown name show the nearest one', () => {
+  it('show the nearest name for an unknown name', () => {
     const { state } = submit('/hlep');
     expect(state.tree.main.entries).toMatchObject([
-      { kind: 'page', title: '/hlep is no command', lines: [expect.stringContaining('/help')] },
+      { kind: 'page', title: '/hlep is not a command', lines: [expect.stringContaining('/help')] },
     ]);
   });
 });

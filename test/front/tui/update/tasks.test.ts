@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
-import { interruptTask, modesAfter, waitedFor } from '../../../../src/front/tui/update/tasks.ts';
+import {
+  interruptTask,
+  modesAfter,
+  findForegroundTasks,
+} from '../../../../src/front/tui/update/tasks.ts';
 import { stateOf, treeOf, type Member } from './fixtures.ts';
 
 type Members = Readonly<Record<string, Member>>;
@@ -40,7 +44,7 @@ it.each<readonly [string, Members, string | null, boolean, object]>([
   expect({ effects, armed: state.armed, hint: state.hint }).toEqual(outcome);
 });
 
-it('esc stops a watched conversation only when it is pressed twice', () => {
+it('Esc stops a watched conversation only when it is pressed twice', () => {
   const conversation = { id: 'main', isAtWork: false, isWatched: true, isSending: false };
   const watched = stateOf({ conversation }, { members: WAITING });
   const first = interruptTask(watched, false);
@@ -57,7 +61,7 @@ it.each<readonly [Members, string | null, readonly string[]]>([
   [MIXED, 'c', []],
   [ENDED, null, []],
 ])('of %j with %s open, %j go to the background', (members, openTask, ids) => {
-  expect(waitedFor(treeOf(members), openTask)).toEqual(ids);
+  expect(findForegroundTasks(treeOf(members), openTask)).toEqual(ids);
 });
 
 it.each([

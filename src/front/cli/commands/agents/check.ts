@@ -3,14 +3,14 @@ import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
 import { defineReportCommand, type CommandContext } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
-import { pathGroup, shownPath } from './format.ts';
+import { formatPathGroup, formatShortPath } from './format.ts';
 import { agentsLocation, agentsOptions, directoryOption, TRUST_DATA_DIR } from './location.ts';
 
-const WIDEST = 'warning'.length;
+const SEVERITY_WIDTH = 'warning'.length;
 
 type Finding = AgentsCheckReport['findings'][number];
 
-/** `muster agents check`: exit code 1 for an error; with `--strict` for a warning, too. */
+/** `muster agents check`: the exit code is 1 if there is an error, or with `--strict` a warning. */
 export const agentsCheckCommand = defineReportCommand({
   words: 'agents check',
   summary: 'what is wrong, or worth knowing, with agents and their files',
@@ -42,7 +42,7 @@ export const agentsCheckCommand = defineReportCommand({
   },
 });
 
-/** Lists findings by file, and in a file by agent if it has several; what is true of many files comes once, at the end. */
+/** Lists findings by file, and names the agent in a file of several agents. A finding about many files is listed once, at the end. */
 function asText(report: AgentsCheckReport, { cwd, home }: CommandContext): string {
   const [untrusted, others] = [true, false].map((is) =>
     report.findings.filter(({ code }) => (code === 'untrusted') === is),
@@ -51,12 +51,12 @@ function asText(report: AgentsCheckReport, { cwd, home }: CommandContext): strin
   const blocks = files.map(([path, findings]) => {
     const several = new Set(findings.map(({ agent }) => agent)).size > 1;
     return [
-      `${shownPath(path, cwd, home)}\n`,
+      `${formatShortPath(path, cwd, home)}\n`,
       ...findings.map((each) => findingLines(each, several)),
       '\n',
     ].join('');
   });
-  const shown = (path: string): string => shownPath(path, cwd, home);
+  const shown = (path: string): string => formatShortPath(path, cwd, home);
   return `${blocks.join('')}${untrustedLines(untrusted ?? [], shown)}${summary(report)}\n`;
 }
 
@@ -64,7 +64,7 @@ function untrustedLines(untrusted: readonly Finding[], shown: (path: string) => 
   const groups = [...Map.groupBy(untrusted, ({ message }) => message)];
   const lines = groups.map(([message, findings]) => {
     const paths = [...new Set(findings.map(({ path }) => path))].map(shown);
-    return `note: ${pathGroup(paths)}: ${sanitizeLine(message)} [untrusted]\n`;
+    return `note: ${formatPathGroup(paths)}: ${sanitizeLine(message)} [untrusted]\n`;
   });
   return lines.length === 0 ? '' : `${lines.join('')}\n`;
 }
@@ -74,21 +74,21 @@ function findingLines(finding: Finding, several: boolean): string {
   const where = line === null ? '' : `line ${line}: `;
   const who = several && agent !== null ? `${sanitizeLine(agent)}: ` : '';
   const lines = [
-    `  ${severity.padEnd(WIDEST)}  ${where}${who}${sanitizeLine(message)} [${code}]`,
-    ...(fix === null ? [] : [`  ${' '.repeat(WIDEST)}  → ${sanitizeLine(fix)}`]),
+    `  ${severity.padEnd(SEVERITY_WIDTH)}  ${where}${who}${sanitizeLine(message)} [${code}]`,
+    ...(fix === null ? [] : [`  ${' '.repeat(SEVERITY_WIDTH)}  → ${sanitizeLine(fix)}`]),
   ];
   return lines.map((each) => `${each}\n`).join('');
 }
 
 function summary({ agents, findings }: AgentsCheckReport): string {
-  const looked = plural(agents, 'agent');
-  if (findings.length === 0) return `${looked} looked at, nothing found`;
-  const of = (severity: Finding['severity']): number =>
+  const checked = `${plural(agents, 'agent')} checked`;
+  if (findings.length === 0) return `${checked}, nothing found`;
+  const count = (severity: Finding['severity']): number =>
     findings.filter((each) => each.severity === severity).length;
   const counts = [
-    plural(of('error'), 'error'),
-    plural(of('warning'), 'warning'),
-    plural(of('note'), 'note'),
+    plural(count('error'), 'error'),
+    plural(count('warning'), 'warning'),
+    plural(count('note'), 'note'),
   ];
-  return `${looked} looked at: ${counts.join(', ')}`;
+  return `${checked}: ${counts.join(', ')}`;
 }

@@ -5,7 +5,7 @@ import { defineReportCommand, type CommandContext } from '../../command.ts';
 import { factLines, type Fact } from '../../layout.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import { AGENT_VALUES } from '../../completion-values.ts';
-import { shownOrigin, shownPath } from './format.ts';
+import { formatOrigin, formatShortPath } from './format.ts';
 import { LIMIT_TEXTS } from './limit-texts.ts';
 import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 
@@ -21,8 +21,8 @@ const PARENT_FLAGS = [
 ] as const;
 
 /**
- * `muster agents explain`: shows the task that a Task call for the agent would create, and why. Exit code 1
- * if the call would be refused.
+ * `muster agents explain`: shows the task that a Task call for the agent would create, and why. The exit code is 1 if
+ * the call would be refused.
  */
 export const agentsExplainCommand = defineReportCommand({
   words: 'agents explain',
@@ -60,7 +60,7 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
   const width = Math.max(...context.sources.map((source) => source.name.length));
   return factLines([
     ['agent', name],
-    ['file', `${shownPath(origin.path, cwd, home)} (${shownOrigin(origin)})`],
+    ['file', `${formatShortPath(origin.path, cwd, home)} (${formatOrigin(origin)})`],
     [VERDICT_WORDS[call.verdict], call.verdict === 'allow' ? null : call.reason],
     ['chosen', explained.unlisted ? 'by people only: no model sees it' : null],
     ['tools', tools.names.join(', ') || 'none'],

@@ -7,14 +7,14 @@ import type { PermissionMode } from '../../../../protocol/permission.ts';
 import { isInside } from '../../../../sys/files/paths.ts';
 
 /** Shortens a path for a person, on one line: relative to the project or the home directory. */
-export function shownPath(path: string, cwd: string, home = homedir()): string {
+export function formatShortPath(path: string, cwd: string, home = homedir()): string {
   if (isInside(cwd, path)) return sanitizeLine(relative(cwd, path) || '.');
   if (home !== '/' && isInside(home, path)) return sanitizeLine(`~/${relative(home, path)}`);
   return sanitizeLine(path);
 }
 
-/** Describes where an agent comes from, in two or three words. */
-export function shownOrigin({ scope, vendor }: { scope: AgentScope; vendor: string }): string {
+/** Describes the origin of an agent in two or three words. */
+export function formatOrigin({ scope, vendor }: { scope: AgentScope; vendor: string }): string {
   const origin = SCOPES[scope];
   return scope === 'builtin' || vendor === 'muster' ? origin : `${origin}, ${vendor}`;
 }
@@ -32,14 +32,14 @@ interface Modes {
   readonly effectiveMode: PermissionMode;
 }
 
-/** Shows the mode that an agent gets, and the one it asks for if that differs. */
-export function shownMode({ permissionMode, effectiveMode }: Modes): string {
+/** Names the mode that an agent gets, and the mode that its definition requests if the two differ. */
+export function formatMode({ permissionMode, effectiveMode }: Modes): string {
   return permissionMode === null || permissionMode === effectiveMode
     ? effectiveMode
     : `${effectiveMode} (asks for ${sanitizeLine(permissionMode)})`;
 }
 
-export function shownTools(agent: Pick<AgentDefinition, 'tools' | 'limitedTools'>): string {
+export function formatTools(agent: Pick<AgentDefinition, 'tools' | 'limitedTools'>): string {
   const { mode, names } = agent.tools;
   const list = sanitizeLine(listedTools(agent).join(', '));
   if (mode === 'all') return 'the core set';
@@ -47,18 +47,18 @@ export function shownTools(agent: Pick<AgentDefinition, 'tools' | 'limitedTools'
   return names.length === 0 ? 'none' : list;
 }
 
-/** Cuts a text to one line of at most so many code points. */
-export function cutLine(text: string, most: number): string {
+/** Puts a text on one line and cuts it to at most `maxLength` code points. */
+export function cutLine(text: string, maxLength: number): string {
   const line = sanitizeLine(collapseWhitespace(text));
-  const cut = truncate(line, most);
-  return cut.length < line.length ? `${truncate(line, most - 1).trimEnd()}…` : line;
+  const cut = truncate(line, maxLength);
+  return cut.length < line.length ? `${truncate(line, maxLength - 1).trimEnd()}…` : line;
 }
 
-/** The number of paths that are named in a group. */
+/** The maximum number of paths that are named in a group; the others are only counted. */
 const SHOWN_PATHS = 3;
 
-/** Writes `5 files (a.md, b.md, c.md and 2 more)`. */
-export function pathGroup(paths: readonly string[]): string {
+/** Formats a number of paths: `5 files (a.md, b.md, c.md and 2 more)`. */
+export function formatPathGroup(paths: readonly string[]): string {
   const left = paths.length - SHOWN_PATHS;
   const more = left > 0 ? ` and ${left} more` : '';
   return `${plural(paths.length, 'file')} (${paths.slice(0, SHOWN_PATHS).join(', ')}${more})`;

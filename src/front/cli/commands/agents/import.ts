@@ -3,7 +3,7 @@ import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { defineReportCommand, type CommandContext } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import { FILES } from '../../completion-values.ts';
-import { shownPath } from './format.ts';
+import { formatShortPath } from './format.ts';
 import {
   AGENT_DIRECTORIES,
   agentsLocation,
@@ -15,7 +15,7 @@ import {
   TRUST_DATA_DIR,
 } from './location.ts';
 
-/** `muster agents import`: reports what was written, and what was left out. */
+/** `muster agents import`: reports the files that were written, and the fields that were left out. */
 export const agentsImportCommand = defineReportCommand({
   words: 'agents import',
   summary: "write agents of another product's files in Muster's own format",
@@ -50,7 +50,7 @@ export const agentsImportCommand = defineReportCommand({
 function asText(imported: readonly ImportedAgent[], context: CommandContext): string {
   const { cwd, home } = context;
   const lines = imported.flatMap(({ name, from, vendor, path, leftOut, warnings }) => [
-    `${sanitizeLine(name)}: ${shownPath(path, cwd, home)} (from ${shownPath(from, cwd, home)}, ${vendor})`,
+    `${sanitizeLine(name)}: ${formatShortPath(path, cwd, home)} (from ${formatShortPath(from, cwd, home)}, ${vendor})`,
     ...(leftOut.length === 0
       ? []
       : [`  left out, because it does nothing in Muster: ${sanitizeLine(leftOut.join(', '))}`]),

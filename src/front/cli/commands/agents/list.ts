@@ -3,15 +3,22 @@ import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { defineReportCommand } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
-import { cutLine, pathGroup, shownMode, shownOrigin, shownPath, shownTools } from './format.ts';
+import {
+  cutLine,
+  formatPathGroup,
+  formatMode,
+  formatOrigin,
+  formatShortPath,
+  formatTools,
+} from './format.ts';
 import { agentsLocation, agentsOptions, directoryOption, TRUST_DATA_DIR } from './location.ts';
 
 type Listings = Awaited<ReturnType<typeof listAgentsIn>>;
 type Listing = Listings['agents'][number];
 
-/** Code points of a description on its line, which has four blanks before it. */
+/** The maximum length of a description in code points. It has a line of its own, after four blanks. */
 const SHOWN_DESCRIPTION = 76;
-/** Longer names push the rest of their own line to the right, and not all lines. */
+/** The maximum width of the column of names. A longer name shifts only the rest of its own line to the right. */
 const MAX_NAME_WIDTH = 24;
 
 /** `muster agents list` */
@@ -47,17 +54,18 @@ export const agentsListCommand = defineReportCommand({
   },
 });
 
-interface From {
+/** The way in which paths are shown. */
+interface PathDisplay {
   readonly cwd: string;
   readonly home: string;
-  /** Whether each agent is shown with its path: in a collection, scopes mean nothing. */
+  /** Whether each agent is shown with its path instead of its scope. It is set for `--dir`, where scopes mean nothing. */
   readonly byPath: boolean;
 }
 
-/** Two lines for each agent that can be used, as wide as the narrowest terminal in use. */
-function shortList({ agents }: Listings, from: From): string {
+/** Writes two lines for each agent that can be used. They fit into 80 columns. */
+function shortList({ agents }: Listings, from: PathDisplay): string {
   const used = agents.filter(({ shadowedBy }) => shadowedBy === null);
-  const names = used.map(shownName);
+  const names = used.map(formatName);
   const widths = names.map((name) => name.length).filter((width) => width <= MAX_NAME_WIDTH);
   const width = Math.max(0, ...widths);
   return used
@@ -69,54 +77,57 @@ function shortList({ agents }: Listings, from: From): string {
     .join('');
 }
 
-/** Lists where an agent comes from, its mode, and whatever differs from the defaults. */
-function traits(agent: Listing, from: From): readonly string[] {
+/** Lists the origin of an agent, its mode, and everything that differs from the defaults. */
+function traits(agent: Listing, from: PathDisplay): readonly string[] {
   const { model, shadows, warnings } = agent;
   return [
     origin(agent, from),
-    shownMode(agent),
+    formatMode(agent),
     ...(model === null || model === 'inherit' ? [] : [sanitizeLine(model)]),
     ...(shadows.length === 0 ? [] : [`in the place of ${shadowed(shadows, from)}`]),
     ...(warnings.length === 0 ? [] : [plural(warnings.length, 'warning')]),
   ];
 }
 
-/** The name, and the id where that differs. */
-function shownName({ id, name }: Listing): string {
+/** Returns the name of an agent, and its id if the two differ. */
+function formatName({ id, name }: Listing): string {
   return sanitizeLine(id === name ? name : `${name} (${id})`);
 }
 
-function origin(agent: Listing, { byPath, cwd, home }: From): string {
-  return byPath ? `${shownPath(agent.path, cwd, home)}, ${agent.vendor}` : shownOrigin(agent);
+function origin(agent: Listing, { byPath, cwd, home }: PathDisplay): string {
+  return byPath
+    ? `${formatShortPath(agent.path, cwd, home)}, ${agent.vendor}`
+    : formatOrigin(agent);
 }
 
-function shadowed(paths: readonly string[], { cwd, home }: From): string {
+function shadowed(paths: readonly string[], { cwd, home }: PathDisplay): string {
   const [first = ''] = paths;
   const builtin = paths.find((path) => path.startsWith('builtin:'));
-  const shown = builtin === undefined ? shownPath(first, cwd, home) : 'the built-in one';
+  const shown = builtin === undefined ? formatShortPath(first, cwd, home) : 'the built-in one';
   return paths.length === 1 ? shown : `${shown} and ${plural(paths.length - 1, 'other')}`;
 }
 
-/** Everything that the listing knows, also of agents that are not used. */
-function longList({ agents }: Listings, { cwd, home }: From): string {
+/** Writes everything that the listing knows, also about agents that are not used. */
+function longList({ agents }: Listings, { cwd, home }: PathDisplay): string {
   return agents
     .map((agent) => {
       const { shadowedBy, warnings, shadows, aliases, description, maxTurns, disallowedTools } =
         agent;
-      const names = [shownName(agent), ...aliases.map(sanitizeLine)].join(', ');
-      const state = shadowedBy === null ? '' : `  [not used: ${shownPath(shadowedBy, cwd, home)}]`;
+      const names = [formatName(agent), ...aliases.map(sanitizeLine)].join(', ');
+      const state =
+        shadowedBy === null ? '' : `  [not used: ${formatShortPath(shadowedBy, cwd, home)}]`;
       const turns = maxTurns === null ? [] : [plural(maxTurns, 'turn')];
       const notes = agent.memory === undefined ? [] : [`keeps notes (${agent.memory})`];
-      const facts = [shownMode(agent), sanitizeLine(agent.model ?? 'inherit'), ...turns, ...notes];
+      const facts = [formatMode(agent), sanitizeLine(agent.model ?? 'inherit'), ...turns, ...notes];
       const denied =
         disallowedTools.length === 0 ? '' : `; never ${sanitizeLine(disallowedTools.join(', '))}`;
       const lines = [
         `${names}${state}`,
         `  ${sanitizeLine(collapseWhitespace(description)) || '(no description)'}`,
-        `  ${shownPath(agent.path, cwd, home)} (${shownOrigin(agent)})`,
+        `  ${formatShortPath(agent.path, cwd, home)} (${formatOrigin(agent)})`,
         `  ${facts.join(' · ')}`,
-        `  tools: ${shownTools(agent)}${denied}`,
-        ...shadows.map((path) => `  in the place of ${shownPath(path, cwd, home)}`),
+        `  tools: ${formatTools(agent)}${denied}`,
+        ...shadows.map((path) => `  in the place of ${formatShortPath(path, cwd, home)}`),
         ...warnings.map(({ line, message }) => {
           const where = line === undefined ? '' : `line ${line}: `;
           return `  ! ${where}${sanitizeLine(message)}`;
@@ -128,11 +139,11 @@ function longList({ agents }: Listings, { cwd, home }: From): string {
 }
 
 /** Lists the skipped files, one line for each reason. */
-function skippedLines({ skipped }: Listings, { cwd, home }: From): string {
+function skippedLines({ skipped }: Listings, { cwd, home }: PathDisplay): string {
   return [...Map.groupBy(skipped, ({ code }) => code).values()]
     .map((files) => {
-      const paths = files.map(({ path }) => shownPath(path, cwd, home));
-      return `skipped ${pathGroup(paths)}: ${sanitizeLine(files[0]?.reason ?? '')}\n`;
+      const paths = files.map(({ path }) => formatShortPath(path, cwd, home));
+      return `skipped ${formatPathGroup(paths)}: ${sanitizeLine(files[0]?.reason ?? '')}\n`;
     })
     .join('');
 }
@@ -144,7 +155,9 @@ function summaryLine({ agents }: Listings, { verbose }: { readonly verbose: bool
     plural(agents.length - unused, 'agent'),
     ...(unused === 0
       ? []
-      : [`${unused} not used, for another of the name${verbose ? '' : ' (--verbose)'}`]),
+      : [
+          `${unused} not used, because another agent has the same name${verbose ? '' : ' (--verbose)'}`,
+        ]),
     ...(warned === 0 ? [] : [`${warned} with warnings (muster agents check)`]),
   ];
   return `${parts.join('; ')}\n`;

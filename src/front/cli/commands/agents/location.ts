@@ -10,25 +10,25 @@ import {
   type DataOptions,
   type ProjectOptions,
 } from '../../run-options.ts';
-import { shownPath } from './format.ts';
+import { formatShortPath } from './format.ts';
 import { dropMissing } from '../../../../base/drop-missing.ts';
 
-/** These commands use the data directory only to find out which files are trusted. */
+/** The help of `--data-dir` for commands that read only the list of trusted files from the data directory. */
 export const TRUST_DATA_DIR: Partial<FlagSpec> = { help: 'where the trusted files are recorded' };
 export const REPLACE_FILES: Partial<FlagSpec> = {
-  group: 'Places',
+  group: 'Directories',
   help: 'replace files that exist',
 };
 export const AGENT_DIRECTORIES: Partial<FlagSpec> = {
   completes: { words: ['project', 'user'], paths: 'directories' },
 };
 
-/** Reads the flags that all these commands have. */
+/** Reads the flags that all commands about agents have. */
 export function agentsOptions(flags: FlagReader) {
   return { ...outputOptions(flags), ...projectOptions(flags) };
 }
 
-/** Returns where a command looks for agents. */
+/** Returns the directories in which a command looks for agents. */
 export function agentsLocation(
   { cwd, dataDir, trustProject }: ProjectOptions & DataOptions,
   context: CommandContext,
@@ -50,31 +50,33 @@ export function directoryOption(
   return dir === null ? {} : { dir: resolve(cwd, dir) };
 }
 
-/** Reads where new files go, and whether they replace others. */
+/** Reads the directory for new files, and whether they replace existing ones. */
 export function targetOptions(flags: FlagReader) {
   return { to: flags.text('to') ?? 'project', force: flags.has('force') };
 }
 
 interface WrittenFile {
   readonly path: string;
-  /** The scope in which the file is found; null: Muster does not look there. */
+  /** The scope in which Muster finds the file; null if Muster does not look in its directory. */
   readonly scope: AgentScope | null;
 }
 
-/** Returns what a person has to do before new files take effect; nothing for the user's own. */
+/** Lists what a person has to do before new files take effect. The list is empty for the user's own files. */
 export function nextSteps(
   files: readonly WrittenFile[],
   { cwd, home }: CommandContext,
 ): readonly string[] {
   const inProject = files.filter(({ scope }) => scope === 'project');
-  const paths = inProject.map(({ path }) => quoteForShell(shownPath(path, cwd, home)));
+  const paths = inProject.map(({ path }) => quoteForShell(formatShortPath(path, cwd, home)));
   return [
     ...(inProject.length === 0
       ? []
-      : [`Files of a project act once they are trusted: muster trust add ${paths.join(' ')}`]),
+      : [
+          `Files of a project take effect once they are trusted: muster trust add ${paths.join(' ')}`,
+        ]),
     ...(files.every(({ scope }) => scope !== null)
       ? []
-      : ['No agents are looked for there: see "Search order" in docs/agents.md.']),
+      : ['Muster does not look for agents there: see "Search order" in docs/agents.md.']),
   ];
 }
 

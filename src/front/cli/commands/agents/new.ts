@@ -12,7 +12,7 @@ import { defineReportCommand, type CommandArguments, type CommandContext } from 
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import type { Questions } from '../../terminal.ts';
 import { MODEL_VALUES } from '../../completion-values.ts';
-import { shownPath } from './format.ts';
+import { formatShortPath } from './format.ts';
 import {
   AGENT_DIRECTORIES,
   agentsLocation,
@@ -28,7 +28,7 @@ type NewAgentOptions = ReturnType<typeof parseNewAgent>;
 /** `muster agents new`: writes a file that passes `muster agents check`. */
 export const agentsNewCommand = defineReportCommand({
   words: 'agents new',
-  summary: 'write a new agent; what no flag says is asked at the terminal',
+  summary: 'write a new agent; asks at the terminal for what no flag says',
   operands: [{ name: '[NAME]' }],
   flags: [
     'description',
@@ -68,10 +68,10 @@ export const agentsNewCommand = defineReportCommand({
   parse: parseNewAgent,
   run: async (options, context) => {
     const { to, force } = options;
-    const wish = await requestedAgent(options, context);
+    const wish = await completeRequest(options, context);
     const created = await createAgent({ ...agentsLocation(options, context), wish, to, force });
     const lines = [
-      `${sanitizeLine(created.name)}: ${shownPath(created.path, context.cwd, context.home)}`,
+      `${sanitizeLine(created.name)}: ${formatShortPath(created.path, context.cwd, context.home)}`,
       ...created.findings.map(({ message }) => `  ! ${sanitizeLine(message)}`),
       ...nextSteps([created], context),
     ];
@@ -99,7 +99,8 @@ function parseNewAgent({ operands, flags }: CommandArguments) {
   };
 }
 
-async function requestedAgent(
+/** Returns the agent to create. Asks a person for the parts that the flags do not give. */
+async function completeRequest(
   options: NewAgentOptions,
   { cwd, questions: start }: CommandContext,
 ): Promise<NewAgent> {
@@ -126,7 +127,7 @@ interface GivenParts extends Omit<NewAgent, 'name'> {
   readonly name: string | null;
 }
 
-/** Lists what is needed and not given; an agent that is copied brings everything but the name. */
+/** Lists the required parts that are missing. For a copy of another agent only the name is required. */
 function missingParts({ name, description, prompt, from }: GivenParts): readonly string[] {
   return [
     ...(name === null ? ['NAME'] : []),
@@ -152,10 +153,11 @@ async function askForMissing(given: GivenParts, questions: Questions): Promise<N
       ((await questions.ask("Model: fast, balanced, powerful (nothing: its parent's): ")) || null),
     prompt:
       given.prompt ??
-      (await required(questions, 'What it is told to do (write more into the file later): ')),
+      (await required(questions, 'Its instructions (you can write more into the file later): ')),
   };
 }
 
+/** Asks until the answer is not empty. Throws UsageError at the end of the input. */
 async function required(questions: Questions, question: string): Promise<string> {
   for (;;) {
     const answer = await questions.ask(question);

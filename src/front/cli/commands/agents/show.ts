@@ -4,7 +4,7 @@ import { defineReportCommand, type CommandContext } from '../../command.ts';
 import { factLines, type Fact } from '../../layout.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import { AGENT_VALUES } from '../../completion-values.ts';
-import { shownMode, shownOrigin, shownPath, shownTools } from './format.ts';
+import { formatMode, formatOrigin, formatShortPath, formatTools } from './format.ts';
 import { LIMIT_TEXTS } from './limit-texts.ts';
 import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 
@@ -26,7 +26,7 @@ export const agentsShowCommand = defineReportCommand({
 function asText(agent: AgentDetails, context: CommandContext): string {
   const { description, prompt, initialPrompt } = agent;
   return [
-    factLines(factsOf(agent, context)),
+    factLines(listFacts(agent, context)),
     section('description', description),
     ...(initialPrompt === undefined ? [] : [section('first message', initialPrompt)]),
     section('prompt', prompt),
@@ -37,32 +37,32 @@ function section(title: string, text: string): string {
   return `${title}:\n${text.trim() === '' ? '  (none)' : text.replaceAll(/^(?=.)/gm, '  ')}\n`;
 }
 
-function factsOf(agent: AgentDetails, { cwd, home }: CommandContext): readonly Fact[] {
+function listFacts(agent: AgentDetails, { cwd, home }: CommandContext): readonly Fact[] {
   const { origin, limits, problems, inactive, shadows, delegatesTo } = agent;
-  const path = (each: string): string => shownPath(each, cwd, home);
+  const path = (each: string): string => formatShortPath(each, cwd, home);
   return [
     ['name', agent.name],
-    ['aliases', inOne(agent.aliases)],
-    ['file', `${path(origin.path)} (${shownOrigin(origin)})`],
+    ['aliases', joinTexts(agent.aliases)],
+    ['file', `${path(origin.path)} (${formatOrigin(origin)})`],
     ['in place of', shadows.map(path)],
     ['unusable', agent.unusable],
-    ['tools', shownTools(agent)],
-    ['never', inOne(agent.disallowedTools)],
+    ['tools', formatTools(agent)],
+    ['never', joinTexts(agent.disallowedTools)],
     ['delegates to', delegatesTo === undefined ? null : delegatesTo.join(', ') || 'nobody'],
     ['model', agent.model ?? 'inherit'],
     ['effort', agent.effort],
-    ['mode', shownMode(agent)],
+    ['mode', formatMode(agent)],
     ['asks', agent.refusesQuestions === true ? 'nothing of anybody' : null],
-    ['asks about', inOne(agent.rules?.ask)],
-    ['denies', inOne(agent.rules?.deny)],
+    ['asks about', joinTexts(agent.rules?.ask)],
+    ['denies', joinTexts(agent.rules?.deny)],
     ['chosen', agent.unlisted === true ? 'by people alone' : null],
-    ['limits', inOne(limitTexts(limits))],
+    ['limits', joinTexts(limitTexts(limits))],
     ['background', agent.background === true ? 'unless a call says otherwise' : null],
     ['answers', agent.outputSchema === undefined ? null : 'JSON, valid against its output schema'],
-    ['skills', inOne(agent.skills)],
+    ['skills', joinTexts(agent.skills)],
     ['notes', agent.memory],
     ['color', agent.color],
-    ['not used', inOne(inactive.map(({ field }) => field))],
+    ['not used', joinTexts(inactive.map(({ field }) => field))],
     [
       'warning',
       problems.map(({ line, message }) =>
@@ -72,8 +72,8 @@ function factsOf(agent: AgentDetails, { cwd, home }: CommandContext): readonly F
   ];
 }
 
-/** Joins texts to one value; null if there are none. */
-function inOne(texts: readonly string[] = []): string | null {
+/** Joins texts with commas; returns null if there are no texts. */
+function joinTexts(texts: readonly string[] = []): string | null {
   return texts.length === 0 ? null : texts.join(', ');
 }
 

@@ -4,7 +4,7 @@ import { commandsUnder, type Command, commandFlags, findCommand } from '../../co
 import { flagSpec, type FlagName, flagValues } from '../../flags.ts';
 import { type Scan, findFlag, scanArguments } from '../../scan.ts';
 import type { Paths, CompletionValues } from '../../completion-values.ts';
-import type { Candidate, CompletionPlace } from './values.ts';
+import type { Candidate, CompletionLocation } from './values.ts';
 import { promptCommand } from '../prompt.ts';
 import { takesPrompt } from '../../parse.ts';
 
@@ -17,7 +17,7 @@ export interface Offer {
   readonly paths: Paths | null;
 }
 
-/** More than anybody reads: with more candidates, people type on. */
+/** The maximum number of offered candidates. Nobody reads a longer list: people type more of the word instead. */
 const MAX_CANDIDATES = 200;
 
 interface OfferOptions {
@@ -26,7 +26,10 @@ interface OfferOptions {
   readonly matching: 'prefix' | 'by shell';
 }
 
-/** `words` are those behind the program's name up to the cursor; the last one may be empty. */
+/**
+ * Collects the candidates for the word at the cursor. `words` are the words between the program's name and the cursor;
+ * the last word may be empty.
+ */
 export async function completionOffer(
   words: readonly string[],
   { commands, matching }: OfferOptions,
@@ -60,15 +63,15 @@ async function allCandidates(
       const { words = [], found } = wanted.source;
       const listed = words.map((text) => ({ text, about: '' }));
       if (found === undefined) return listed;
-      const { foundValues } = await import('./values.ts');
-      return [...listed, ...(await foundValues(found, placeOf(scan)))];
+      const { readCompletionValues } = await import('./values.ts');
+      return [...listed, ...(await readCompletionValues(found, readLocation(scan)))];
     }
     default:
       return wanted satisfies never;
   }
 }
 
-/** Returns the words that may follow; one that begins several commands is explained by their next words. */
+/** Returns the words that may follow. A word that begins several commands is explained by the next words of these commands. */
 function commandWords(
   after: readonly string[],
   commands: readonly Command[],
@@ -88,7 +91,7 @@ function flagCandidate(name: FlagName, { flagDetails }: Command): Candidate {
   return { text: `--${name}`, about: flagDetails?.[name]?.help ?? flagSpec(name).help };
 }
 
-function placeOf({ flags }: Scan): CompletionPlace {
+function readLocation({ flags }: Scan): CompletionLocation {
   const directory = (name: FlagName): string | null => {
     const given = flags.get(name)?.at(-1) ?? '';
     return given === '' ? null : toAbsolutePath(given, resolve('.'));
@@ -111,24 +114,24 @@ export function isPlainWord(text: string): boolean {
   return /^(?:--)?[\p{L}\p{N}_][\p{L}\p{N}_%+=:,./-]*$/u.test(text);
 }
 
-/** The last word of a command line that is still being typed. */
+/** The last word of an unfinished command line. */
 interface WordAtCursor {
   /** The part that stays, such as `--model=`. */
   readonly prefix: string;
   /** The part that is completed. */
   readonly typed: string;
   readonly wanted: Wanted;
-  /** The words before it. */
+  /** The arguments before the word. */
   readonly scan: Scan;
 }
 
 type Wanted =
   | { readonly kind: 'value'; readonly source: CompletionValues }
-  /** The next word of a command that begins with these. */
+  /** The next word of a command whose first words are `after`. */
   | { readonly kind: 'command word'; readonly after: readonly string[] }
   | { readonly kind: 'flag'; readonly command: Command; readonly flags: readonly FlagName[] };
 
-/** `words` are those behind the program's name up to the cursor; the last one may be empty. */
+/** Finds out what the last of the words can become. The last word may be empty. */
 function wordAtCursor(words: readonly string[], commands: readonly Command[]): WordAtCursor {
   const typed = words.at(-1) ?? '';
   const scan = scanArguments(words.slice(0, -1));

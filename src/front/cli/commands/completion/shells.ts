@@ -10,7 +10,7 @@ export function completionScript(shell: CompletedShell): string {
   return SCRIPTS[shell];
 }
 
-/** Writes an offer for the script of a shell: the kind of paths (or `words` for none), then one candidate a line. */
+/** Formats an offer for the script of a shell: first the kind of paths (or `words` for no paths), then one candidate on each line. */
 export function offerText(shell: CompletedShell, { paths, prefix, candidates }: Offer): string {
   const lines = candidates.map(({ text, about }) => {
     switch (shell) {
@@ -118,7 +118,7 @@ complete -c muster -f -k -a '(__muster_complete)'
 
 const SCRIPTS: Readonly<Record<CompletedShell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
 
-/** Removes the quotes that a shell leaves in the words: bash leaves all, fish those of the last word. */
+/** Removes the quotes that a shell leaves in the words: bash leaves all quotes, fish only the quotes of the last word. */
 export function typedWords(shell: CompletedShell, words: readonly string[]): readonly string[] {
   switch (shell) {
     case 'bash':
@@ -132,7 +132,7 @@ export function typedWords(shell: CompletedShell, words: readonly string[]): rea
   }
 }
 
-/** Removes quotes as a POSIX shell does; the last one may be open. Nothing is evaluated. */
+/** Removes quotes as a POSIX shell does. The last quote need not be closed. Nothing is evaluated. */
 export function unquoted(word: string): string {
   let text = '';
   let quote: '"' | "'" | null = null;

@@ -7,7 +7,7 @@ import {
 } from '../../../../api/index.ts';
 import { grantableModes } from '../../../../trust/mode-grants.ts';
 import { isTaskAtWork, taskLabel } from '../tasks/rows.ts';
-import type { FoundSource } from '../../completion-values.ts';
+import type { StoredValueKind } from '../../completion-values.ts';
 
 /** A text that could be typed, and its meaning. */
 export interface Candidate {
@@ -15,18 +15,18 @@ export interface Candidate {
   readonly about: string;
 }
 
-/** The places where the completed command line would look; absolute paths. */
-export interface CompletionPlace {
+/** The directories that the completed command line would use, as absolute paths. */
+export interface CompletionLocation {
   readonly cwd: string;
   readonly dataDir?: string;
   /** Whether project files that are not trusted are used, too. */
   readonly trustProject: boolean;
 }
 
-/** Returns the values of a source in the order of the other lists. Reads files; calls no server. */
-export async function foundValues(
-  source: FoundSource,
-  place: CompletionPlace,
+/** Reads the values of a kind, in the order of the command that lists them. Reads files and calls no server. */
+export async function readCompletionValues(
+  source: StoredValueKind,
+  place: CompletionLocation,
 ): Promise<readonly Candidate[]> {
   switch (source) {
     case 'tasks':
@@ -53,7 +53,7 @@ export async function foundValues(
 }
 
 async function tasks(
-  { dataDir }: CompletionPlace,
+  { dataDir }: CompletionLocation,
   fits: (task: TaskSummary) => boolean,
 ): Promise<readonly TaskSummary[]> {
   const tasksHere = await openTasks(dataDir === undefined ? {} : { dataDir });
@@ -65,21 +65,21 @@ async function tasks(
 }
 
 async function taskIds(
-  place: CompletionPlace,
+  place: CompletionLocation,
   fits: (task: TaskSummary) => boolean,
 ): Promise<readonly Candidate[]> {
   const listed = await tasks(place, fits);
   return listed.map((task) => ({ text: task.id, about: `${task.status}  ${taskLabel(task)}` }));
 }
 
-async function questions(place: CompletionPlace): Promise<readonly Candidate[]> {
+async function questions(place: CompletionLocation): Promise<readonly Candidate[]> {
   const asking = await tasks(place, ({ questions }) => questions !== undefined);
   return asking.flatMap((task) =>
     (task.questions ?? []).map(({ id }) => ({ text: id, about: taskLabel(task) })),
   );
 }
 
-async function agents(place: CompletionPlace): Promise<readonly Candidate[]> {
+async function agents(place: CompletionLocation): Promise<readonly Candidate[]> {
   const listed = await listAgentsIn(place);
   return listed.agents
     .filter(({ shadowedBy }) => shadowedBy === null)
@@ -87,7 +87,7 @@ async function agents(place: CompletionPlace): Promise<readonly Candidate[]> {
 }
 
 /** Returns values of `--agent-mode`. */
-async function agentModes(place: CompletionPlace): Promise<readonly Candidate[]> {
+async function agentModes(place: CompletionLocation): Promise<readonly Candidate[]> {
   const { found } = await loadAgents(place);
   return found.items.flatMap((agent) =>
     grantableModes(agent).map((text) => ({ text, about: agent.description })),
@@ -95,14 +95,14 @@ async function agentModes(place: CompletionPlace): Promise<readonly Candidate[]>
 }
 
 /** Returns the models that the configuration names. */
-async function configuredModels(place: CompletionPlace): Promise<readonly Candidate[]> {
+async function configuredModels(place: CompletionLocation): Promise<readonly Candidate[]> {
   const { models } = (await loadAgents(place)).loaded.config;
   const { catalogue, providers: _, ...chosen } = models;
   const named = [...Object.values(chosen).flat(), ...catalogue.keys()];
   return named.filter((name) => name !== null).map((text) => ({ text, about: '' }));
 }
 
-async function templates(place: CompletionPlace): Promise<readonly Candidate[]> {
+async function templates(place: CompletionLocation): Promise<readonly Candidate[]> {
   const listed = await listTemplatesIn(place);
   return listed.templates.map(({ name, description }) => ({ text: name, about: description }));
 }

@@ -40,20 +40,20 @@ export interface DoctorProbes {
   readonly nodeVersion: string;
   /** The user of this process; undefined on systems without user ids. */
   readonly uid: number | undefined;
-  /** The path of the ripgrep that Grep runs; rejects if there is none. */
+  /** Resolves to the path of the ripgrep that Grep runs; rejects if ripgrep is missing. */
   readonly ripgrep: () => Promise<string>;
-  /** The models that this configuration gives, local servers included. May throw UsageError. */
+  /** Lists the models of this configuration, including those of local servers. May throw UsageError. */
   readonly models: (loaded: ConfigReading) => Promise<ModelsReport>;
   readonly agents: (location: DoctorLocation) => Promise<AgentsReport>;
   /** Repairs in the answers of the newest tasks. */
   readonly repairs: (dataDir: string) => Promise<RepairsByModel>;
-  /** May leave nothing behind. */
+  /** Tests the sandbox. Must leave no files behind. */
   readonly sandbox: (location: Omit<SandboxOptions, 'canWriteDataDir'>) => Promise<SandboxState>;
 }
 
 type DoctorLocation = Required<Pick<AgentsLocation, 'cwd' | 'trustProject' | 'dataDir'>>;
 
-/** The number of agents that can be used, and the files that gave none. */
+/** The number of agents that can be used, the problems of their files, and the files that were skipped. */
 export interface AgentsReport extends Pick<
   Awaited<ReturnType<typeof listAgentsIn>>,
   'problems' | 'skipped'
@@ -79,7 +79,7 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
   };
 }
 
-/** Makes all checks. The exit code is 1 if one fails. */
+/** Runs all checks. The exit code is 1 if a check fails. */
 export async function checkMachine(
   options: ConfigOptions,
   context: CommandContext,
@@ -110,7 +110,7 @@ async function allChecks(
   const agents = await loadAgents(location, probes);
   const { kind, caches } = reading.config.sandbox;
   const { environment, home } = context;
-  const place = { environment, home, kind, caches, roots: [cwd], dataDir: data };
+  const sandboxLocation = { environment, home, kind, caches, roots: [cwd], dataDir: data };
   return [
     nodeCheck(probes.nodeVersion),
     ...configChecks(reading),
@@ -121,11 +121,11 @@ async function allChecks(
     ...trustChecks({ files: reading.files, skipped: agents.skipped }),
     await ripgrepCheck(probes.ripgrep),
     gitCheck(environment),
-    sandboxCheck(await probes.sandbox(place)),
+    sandboxCheck(await probes.sandbox(sandboxLocation)),
   ];
 }
 
-/** Lists the configuration files, and everything wrong in them or in variables and flags. */
+/** Lists the configuration files, and all problems in the files, variables and flags. */
 function configChecks(reading: ConfigReading): readonly Check[] {
   return [
     ...reading.files.flatMap(fileCheck),
@@ -140,19 +140,19 @@ function fileCheck(file: ConfigFile): readonly Check[] {
   const path = file.path;
   switch (file.state) {
     case 'absent':
-      return [ok('config', `no ${file.scope} file (${path}); the defaults hold`)];
+      return [ok('config', `no ${file.scope} file (${path}); the defaults apply`)];
     case 'read':
       return [ok('config', `${file.scope} file ${path}`)];
     case 'broken':
     case 'untrusted':
     case 'changed':
-      // A problem, a notice or the check of trust reports it.
+      // Another check reports the state of the file: as a problem, as a notice, or as untrusted.
       return [];
   }
 }
 
-/** Returns the result of a probe, or the error with which it refused. */
-async function unlessRefused<Result>(probe: () => Promise<Result>): Promise<Result | MusterError> {
+/** Returns the result of a probe, or the MusterError that the probe threw. */
+async function resultOrError<Result>(probe: () => Promise<Result>): Promise<Result | MusterError> {
   try {
     return await probe();
   } catch (error) {
@@ -165,21 +165,23 @@ async function checkModels(
   reading: ConfigReading,
   { models }: DoctorProbes,
 ): Promise<readonly Check[]> {
-  const found = await unlessRefused(() => models(reading));
-  return found instanceof MusterError ? [fail('model', found.message, null)] : modelChecks(found);
+  const report = await resultOrError(() => models(reading));
+  return report instanceof MusterError
+    ? [fail('model', report.message, null)]
+    : modelChecks(report);
 }
 
-/** Reports the repairs in recent answers. A data directory that cannot be read has a check of its own. */
+/** Reports the repairs in recent answers. It is only a warning that they cannot be read: the data directory has its own check. */
 async function checkAnswers(data: string, { repairs }: DoctorProbes): Promise<readonly Check[]> {
-  const found = await unlessRefused(() => repairs(data));
-  return found instanceof MusterError
-    ? [warn('answers', found.message, null)]
-    : answersChecks(found);
+  const counts = await resultOrError(() => repairs(data));
+  return counts instanceof MusterError
+    ? [warn('answers', counts.message, null)]
+    : answersChecks(counts);
 }
 
 const CONFIGURE = 'set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see "muster models"';
 
-/** Lists the providers with the variables of their keys, never a key, and the model of the main agent. */
+/** Lists the providers with the variables of their API keys, but never an API key, and the model of the main agent. */
 function modelChecks({ providers, choices, problems }: ModelsReport): readonly Check[] {
   const main = choices.find(({ wish }) => wish === 'main');
   return [
@@ -227,12 +229,12 @@ async function loadAgents(
   location: DoctorLocation,
   { agents }: DoctorProbes,
 ): Promise<{ readonly checks: readonly Check[]; readonly skipped: AgentsReport['skipped'] }> {
-  const report = await unlessRefused(() => agents(location));
+  const report = await resultOrError(() => agents(location));
   if (!(report instanceof MusterError)) {
     return { checks: agentChecks(report), skipped: report.skipped };
   }
   // Agents depend on the configuration, and another check reports what is wrong in it.
-  const check = warn('agents', 'not looked at, because the configuration is wrong', null);
+  const check = warn('agents', 'not checked, because the configuration is wrong', null);
   return { checks: [check], skipped: [] };
 }
 

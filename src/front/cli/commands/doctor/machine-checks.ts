@@ -41,7 +41,7 @@ const DATA_DIR = 'data directory';
 const WRITABLE_BY_OTHERS = 0o022;
 const OPEN_TO_OTHERS = 0o077;
 
-/** Checks that logs can be written there, and by nobody else. Changes nothing. */
+/** Checks that the user, and nobody else, can write logs to the data directory. Changes nothing. */
 export function dataDirCheck(path: string, uid: number | undefined): Check {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -75,14 +75,14 @@ export function dataDirCheck(path: string, uid: number | undefined): Check {
   }
 }
 
-/** Checks that the first run can make the directory: the nearest existing parent must be writable. */
+/** Checks that the first run can create the directory: the nearest existing parent directory must be writable. */
 function absentCheck(path: string): Check {
   let parent = dirname(path);
   while (statSync(parent, { throwIfNoEntry: false }) === undefined && parent !== dirname(parent)) {
     parent = dirname(parent);
   }
   accessSync(parent, constants.W_OK | constants.X_OK);
-  return ok(DATA_DIR, `${path}, made on the first run`);
+  return ok(DATA_DIR, `${path}, created by the first run`);
 }
 
 const NEEDED_NODE = { major: 22, minor: 19 };
@@ -90,9 +90,9 @@ const NEEDED_NODE = { major: 22, minor: 19 };
 export function nodeCheck(version: string): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const needed = `${NEEDED_NODE.major}.${NEEDED_NODE.minor}`;
-  const enough =
+  const isNewEnough =
     major > NEEDED_NODE.major || (major === NEEDED_NODE.major && minor >= NEEDED_NODE.minor);
-  return enough
+  return isNewEnough
     ? ok('node', `${version} (${needed} or newer is needed)`)
     : fail('node', `${version} is too old`, `install Node ${needed} or newer`);
 }
@@ -100,27 +100,30 @@ export function nodeCheck(version: string): Check {
 export function gitCheck(environment: Environment): Check {
   const path = findProgram('git', environment);
   return path === undefined
-    ? warn('git', 'not found: prompts will hold no git status', 'install git')
+    ? warn('git', 'not found: prompts will contain no git status', 'install git')
     : ok('git', path);
 }
 
 const SANDBOX_NAMES = { bwrap: 'bubblewrap', seatbelt: 'seatbelt' } as const;
 
-/** Reports whether the sandbox worked when it was tried out. */
+/** Reports whether the sandbox worked in a test. */
 export function sandboxCheck(state: SandboxState): Check {
   if (!state.on && state.instead === 'container') {
-    return ok('sandbox', 'this machine is the sandbox, as you said: commands run in it directly');
+    return ok(
+      'sandbox',
+      'this machine is the sandbox, as you configured: commands run on it directly',
+    );
   }
   return state.on
-    ? ok('sandbox', `${SANDBOX_NAMES[state.kind]}: tried out, and it holds`)
+    ? ok('sandbox', `${SANDBOX_NAMES[state.kind]}: tested, and it works`)
     : warn(
         'sandbox',
-        `none, nothing confines shell commands but the permission rules: ${state.because}`,
+        `none, only the permission rules restrict shell commands: ${state.because}`,
         state.hint,
       );
 }
 
-/** Checks that ripgrep can be run. `locate` resolves to its path, or rejects where the package is missing. */
+/** Checks that ripgrep can be run. `locate` resolves to the path of ripgrep, or rejects if the package is missing. */
 export async function ripgrepCheck(locate: () => Promise<string>): Promise<Check> {
   try {
     const path = await locate();
@@ -135,7 +138,7 @@ export async function ripgrepCheck(locate: () => Promise<string>): Promise<Check
   }
 }
 
-/** Finds a program in the absolute entries of PATH, where commands are looked up, too. */
+/** Finds a program in the absolute entries of PATH; commands are started from these directories only. */
 export function findProgram(name: string, environment: Environment): string | undefined {
   return (environment['PATH'] ?? '')
     .split(delimiter)
@@ -149,7 +152,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // It does not exist or may not be run: the next directory may have it.
+    // The file does not exist or may not be run; the next directory may have the program.
     return false;
   }
 }

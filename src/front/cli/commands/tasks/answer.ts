@@ -22,17 +22,17 @@ interface AnswerOptions extends DataOptions {
   readonly id: string | null;
   /** The answer; null to show the question. */
   readonly answer: Omit<QuestionAnswer, 'question'> | null;
-  /** The run that continues the tree if no process has it. */
+  /** The run that continues the tree if no process works on it. */
   readonly run: RunOptions;
-  /** The given flags that a process which already has the tree cannot obey. */
+  /** The given flags that a process which already works on the tree cannot obey. */
   readonly flagsOfRun: readonly string[];
 }
 
 const MAX_TRIES = 3;
 
 /**
- * `muster tasks answer`: lists the open questions, shows one, or answers it: in the process that waits for the
- * answer, or else here, where the tree continues as with `muster tasks resume`.
+ * `muster tasks answer`: lists the open questions, shows a question, or answers it. The answer goes to the process that
+ * waits for it. If there is no such process, the tree continues in this process, as with `muster tasks resume`.
  */
 export const tasksAnswerCommand = defineCommand<AnswerOptions>({
   words: 'tasks answer',
@@ -54,7 +54,7 @@ export const tasksAnswerCommand = defineCommand<AnswerOptions>({
     id,
     run: continuedRun(id ?? '', null, flags),
     answer: parseAnswer(text, flags),
-    flagsOfRun: [...flagsOfRun(flags), ...flags.givenOf(['model', 'max-turns'])],
+    flagsOfRun: [...flagsOfRun(flags), ...flags.findGivenFlags(['model', 'max-turns'])],
   }),
   run: async (options, { environment }) => {
     const { answer, run } = options;
@@ -63,13 +63,13 @@ export const tasksAnswerCommand = defineCommand<AnswerOptions>({
     for (let tries = 1; ; tries += 1) {
       const resume = await withTasks(options, (tasks) => showOrSend(tasks, { ...options, id }));
       if (resume === null) return 0;
-      // The beginning of an id could mean another question the next time.
+      // The full id is kept, because its beginning could match another question at the next try.
       id = resume.answer?.question ?? id;
       const { runPrompt } = await import('../../run-prompt.ts');
       try {
         return await runPrompt({ ...run, resume }, Promise.resolve(null));
       } catch (thrown) {
-        // Another terminal was faster: its process has the tree now, and takes the answer or has one.
+        // Another process has taken over the tree. It receives the answer at the next try, unless it already has one.
         const isTaken = thrown instanceof MusterError && thrown.code === 'CONFLICT';
         if (!isTaken || tries === MAX_TRIES) throw thrown;
       }
@@ -88,7 +88,7 @@ function parseAnswer(text: string | null, flags: FlagReader): AnswerOptions['ans
   return { text, ...dropMissing({ scope, reason }) };
 }
 
-/** Returns null if all is done; otherwise the task to continue here with the answer. */
+/** Shows or answers a question. Returns null when that is done, or the task that this process must continue with the answer. */
 async function showOrSend(tasks: Tasks, options: AnswerOptions): Promise<ResumedTask | null> {
   const { id, answer } = options;
   if (id === null || answer === null) {
@@ -129,7 +129,7 @@ async function printQuestions(
   }
 }
 
-/** A process at work has its own rules and limits: ignoring `--deny` would make it seem to act. */
+/** Throws UsageError for flags that a process at work cannot obey: if `--deny` were ignored, it would seem to be in force. */
 async function refuseFlags(
   tasks: Tasks,
   { flagsOfRun: given }: AnswerOptions,

@@ -19,7 +19,7 @@ export const tasksDeleteCommand = defineTasksCommand({
   run: async (tasks, { ids, json }) => printDeleted(await tasks.delete(ids), { json }),
 });
 
-/** `muster tasks prune`: deletes whole trees only, as the cleaning at each start does. */
+/** `muster tasks prune`: deletes only complete trees, as the cleanup at each start does. */
 export const tasksPruneCommand = defineTasksCommand({
   words: 'tasks prune',
   summary: 'delete the conversations that ended long ago, for good',
@@ -28,8 +28,8 @@ export const tasksPruneCommand = defineTasksCommand({
   examples: ['muster tasks prune', 'muster tasks prune --days 7'],
   parse: ({ flags }) => ({ days: flags.count('days', 0) }),
   run: async (tasks, { days, json }, context) => {
-    const kept = days ?? (await retentionDays(context));
-    printDeleted(await tasks.prune(Date.now() - kept * DAY_MS), { json });
+    const daysToKeep = days ?? (await retentionDays(context));
+    printDeleted(await tasks.prune(Date.now() - daysToKeep * DAY_MS), { json });
   },
 });
 

@@ -2,11 +2,11 @@ import { UsageError } from '../../../../base/errors.ts';
 import { toFileError } from '../../../../sys/files/file-errors.ts';
 import { toAbsolutePath } from '../../../../sys/files/paths.ts';
 import { FILES, TASK_VALUES } from '../../completion-values.ts';
-import { PRIVATE } from '../../new-file.ts';
+import { PRIVATE_MODE } from '../../new-file.ts';
 import { printJsonDocument, printLines, printPieces, writeTaskFile } from './print.ts';
 import { defineTasksCommand } from './with-tasks.ts';
 
-/** `muster tasks export`. The file is written as a whole or not at all, and only its user can read it. */
+/** `muster tasks export`. The file is written completely or not at all, and only its user can read it. */
 export const tasksExportCommand = defineTasksCommand({
   words: 'tasks export',
   summary: 'a task and all below it as one file, or on stdout',
@@ -25,7 +25,7 @@ export const tasksExportCommand = defineTasksCommand({
     const pieces = tasks.exportTree(task);
     if (file !== null && file !== '-') {
       const path = toAbsolutePath(file, process.cwd());
-      await writeTaskFile({ path, force, mode: PRIVATE }, pieces, { task, json });
+      await writeTaskFile({ path, force, mode: PRIVATE_MODE }, pieces, { task, json });
       return;
     }
     if (process.stdout.isTTY === true) {
@@ -50,13 +50,13 @@ export const tasksImportCommand = defineTasksCommand({
     if (file === '-' && process.stdin.isTTY === true) {
       throw new UsageError('nothing is piped in: muster tasks import FILE');
     }
-    const ids = await tasks.importTree(textOf(file));
+    const ids = await tasks.importTree(readText(file));
     if (json) printJsonDocument({ task_ids: ids });
     else printLines(...ids);
   },
 });
 
-async function* textOf(file: string): AsyncGenerator<string, void, undefined> {
+async function* readText(file: string): AsyncGenerator<string, void, undefined> {
   const { readNamedFileChunks } = await import('../../../../sys/files/named-file.ts');
   const chunks =
     file === '-' ? stdinChunks() : readNamedFileChunks(toAbsolutePath(file, process.cwd()));

@@ -10,10 +10,10 @@ import { printJsonRows, printLines, printProse } from './print.ts';
 import { listedRows, taskLabel } from './rows.ts';
 import { defineTasksCommand } from './with-tasks.ts';
 
-/** As many as fit into a few screens; `--all` shows the rest. */
-const MOST = { trees: 50, rows: 200 };
+/** The maximum numbers of listed trees and tasks, which fill a few screens. `--all` lists the others, too. */
+const MAX_LISTED = { trees: 50, rows: 200 };
 
-/** `muster tasks list`. JSON: all that match, without the detailed usage, which `muster usage` shows. */
+/** `muster tasks list`. JSON lists all matching tasks, without their detailed usage, which `muster usage` shows. */
 export const tasksListCommand = defineTasksCommand({
   words: 'tasks list',
   summary: 'the tasks of this data directory, newest first',
@@ -32,7 +32,7 @@ export const tasksListCommand = defineTasksCommand({
       .filter((task) => status.length === 0 || status.includes(task.status))
       .filter((task) => cwd === null || task.cwd === cwd);
     if (json) printJsonRows(matching.map(withoutLedger));
-    else if (matching.length > 0) await printTasks(tasks, matching, all ? null : MOST);
+    else if (matching.length > 0) await printTasks(tasks, matching, all ? null : MAX_LISTED);
     else printLines(status.length > 0 || here ? 'No such tasks.' : 'No tasks yet.');
   },
 });
@@ -40,16 +40,16 @@ export const tasksListCommand = defineTasksCommand({
 async function printTasks(
   tasks: Tasks,
   listed: readonly TaskSummary[],
-  most: typeof MOST | null,
+  limits: typeof MAX_LISTED | null,
 ): Promise<void> {
-  const { rows, left } = listedRows(listed, most);
+  const { rows, omitted } = listedRows(listed, limits);
   const lines = rows.map(
     async ({ task, level }) => listLine(task, level) + (await activityNote(tasks, task)),
   );
   printProse(...(await Promise.all(lines)));
-  if (left.tasks > 0) {
-    const trees = plural(left.trees, 'older conversation');
-    printLines(`… and ${trees} of ${plural(left.tasks, 'task')}: --all lists them`);
+  if (omitted.tasks > 0) {
+    const trees = plural(omitted.trees, 'older conversation');
+    printLines(`… and ${trees} of ${plural(omitted.tasks, 'task')}: --all lists them`);
   }
 }
 
@@ -66,10 +66,10 @@ function listLine(task: TaskSummary, level: number): string {
   const indent = '  '.repeat(level);
   const asks = task.questions === undefined ? '' : `  [asks: ${questionIds(task.questions)}]`;
   const reused = task.reused === undefined ? '' : `  [reused from ${task.reused}]`;
-  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskLabel(task)}${reused}${waits(task)}${asks}`;
+  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskLabel(task)}${reused}${heldNote(task)}${asks}`;
 }
 
-/** Describes what a task does in whichever process works on it; empty for any other task. */
+/** Describes what a running task does now, in any process; empty for all other tasks. */
 async function activityNote(tasks: Tasks, { id, status, heldBy }: TaskSummary): Promise<string> {
   if (status !== 'running' || heldBy !== undefined) return '';
   try {
@@ -77,16 +77,16 @@ async function activityNote(tasks: Tasks, { id, status, heldBy }: TaskSummary): 
     const text = activityText(state, steadyNow(state.lifetime, systemClock));
     return text === null ? '' : `  [${text}]`;
   } catch (thrown) {
-    // The log is damaged, or was deleted this moment: `tasks show` reports it.
+    // The log is damaged or has just been deleted; `muster tasks show` reports the reason.
     if (thrown instanceof MusterError) return '';
     throw thrown;
   }
 }
 
-function waits({ heldBy, status }: TaskSummary): string {
+function heldNote({ heldBy, status }: TaskSummary): string {
   if (heldBy === undefined || (status !== 'running' && status !== 'queued')) return '';
   const until = heldBy.untilMs === null ? '' : ` until ${formatClockTime(heldBy.untilMs)}`;
-  return `  [waits for ${collapseWhitespace(heldBy.because)}${until}]`;
+  return `  [waiting for ${collapseWhitespace(heldBy.because)}${until}]`;
 }
 
 function questionIds(questions: NonNullable<TaskSummary['questions']>): string {

@@ -8,7 +8,7 @@ import { defineTasksCommand } from './with-tasks.ts';
 
 const SHOWN_DETAIL = 200;
 
-/** `muster tasks log`. JSON: the events as they are in the log, one a line. */
+/** `muster tasks log`. JSON prints the events as they are in the log, one on each line. */
 export const tasksLogCommand = defineTasksCommand({
   words: 'tasks log',
   summary: 'the events of one task',
@@ -32,7 +32,7 @@ function textLine(event: TaskEvent): string {
   const { v: _, task: _task, epoch: _epoch, seq, ts, type, ...rest } = event;
   const detail = JSON.stringify(rest);
   const shown = truncate(detail, SHOWN_DETAIL);
-  // The repairs stand at the end of an answer, where they would be cut off.
+  // The repairs come last in the event of an answer. They are repeated after the cut, which would hide them.
   const cut = shown.length < detail.length ? `…${repairsText(event)}` : '';
   return sanitizeForTerminal(
     `${String(seq).padStart(4)} ${localTime(ts)} ${type.padEnd(14)} ${shown}${cut}`,
@@ -46,7 +46,7 @@ function repairsText(event: TaskEvent): string {
   return ` repaired: ${repairs.map(([repair, count]) => `${repair} × ${count}`).join(', ')}`;
 }
 
-/** Writes `17:05:09.120` in the local time zone; a number that is no time gets a text of the same width. */
+/** Formats a time in the local time zone: `17:05:09.120`. A number that is no time gives a text of the same width. */
 export function localTime(ms: number): string {
   const at = new Date(ms);
   if (Number.isNaN(at.getTime())) return 'no date'.padEnd(12);

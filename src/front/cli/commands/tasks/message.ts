@@ -19,7 +19,7 @@ const MESSAGE_OPERANDS: readonly Operand[] = [
   { name: '[TEXT]' },
 ];
 
-/** The flags that a run in this process obeys, and a process that already has the task cannot. */
+/** The flags that a run in this process obeys, but a process that already works on the task cannot obey. */
 const FLAGS_OF_RUN = [
   'agents',
   'permission-mode',
@@ -101,11 +101,11 @@ export const tasksBranchCommand = defineCommand({
 
 interface MessageOptions {
   readonly dataDir: string | null;
-  /** An id or the beginning of one. */
+  /** The id of a task, or its beginning. */
   readonly id: string;
-  /** The run that continues the task if no process has it; its `prompt` is the message. */
+  /** The run that continues the task if no process works on it. Its `prompt` is the message. */
   readonly run: RunOptions;
-  /** The given flags that a process which already has the task cannot obey. */
+  /** The given flags that a process which already works on the task cannot obey. */
   readonly flagsOfRun: readonly string[];
 }
 
@@ -120,7 +120,7 @@ function parseMessage({ operands, flags }: CommandArguments): MessageOptions {
 }
 
 export function flagsOfRun(flags: FlagReader): readonly string[] {
-  return flags.givenOf(FLAGS_OF_RUN);
+  return flags.findGivenFlags(FLAGS_OF_RUN);
 }
 
 /** Returns the options of `muster --resume ID -p TEXT`; `--json` is short for `--output-format json`. */
@@ -141,8 +141,8 @@ export function continuedRun(id: string, text: string | null, flags: FlagReader)
 }
 
 /**
- * Sends a message to the process that has the task, or one above it, and returns at once. If no process has
- * it, the task continues here, as with `muster --resume ID -p`.
+ * Sends a message to the process that works on the task, or on a task above it, and returns at once. If there is no
+ * such process, the task continues in this process, as with `muster --resume ID -p`.
  */
 async function sendMessage(
   options: MessageOptions,
@@ -150,7 +150,7 @@ async function sendMessage(
 ): Promise<number> {
   const { run } = options;
   const { isSent, text } = await withTasks(options, async (tasks) => {
-    // Before stdin is read: nobody should type a message to a task that does not exist.
+    // Check the task before stdin is read, because nobody should type a message to a task that does not exist.
     await refuseFlags(tasks, options);
     const text = await readText();
     return { text, isSent: await sendToProcess(tasks, options, text) };
@@ -160,7 +160,7 @@ async function sendMessage(
   return runPrompt(run, Promise.resolve(text));
 }
 
-/** A process at work has its own rules and limits: ignoring `--deny` would make it seem to act. */
+/** Throws UsageError for flags that a process at work cannot obey: if `--deny` were ignored, it would seem to be in force. */
 async function refuseFlags(
   tasks: Tasks,
   { id, run, flagsOfRun: given }: MessageOptions,
@@ -168,7 +168,7 @@ async function refuseFlags(
   const state = tasks.state(id);
   const owner = await tasks.processFor(id);
   if (owner === null) return;
-  const { model, maxTurns } = termsOf(run);
+  const { model, maxTurns } = readModelAndTurns(run);
   const flags = [
     ...given,
     ...(state.end === null && model !== null ? ['--model'] : []),
@@ -180,20 +180,20 @@ async function refuseFlags(
   );
 }
 
-/** Returns whether a process took the message. */
+/** Sends a message to the process that works on the task. Returns false if there is no such process. */
 async function sendToProcess(
   tasks: Tasks,
   { id, run }: MessageOptions,
   text: string | null,
 ): Promise<boolean> {
-  const { model, maxTurns } = termsOf(run);
+  const { model, maxTurns } = readModelAndTurns(run);
   const report = await tasks.tell(id, { text, ...dropMissing({ model, maxTurns }) });
   if (report === null) return false;
   printProcessReport(report, { json: run.outputFormat !== 'text' });
   return true;
 }
 
-function termsOf({ flags, maxTurns }: RunOptions) {
+function readModelAndTurns({ flags, maxTurns }: RunOptions) {
   const model = flags.findLast(({ key }) => key === 'models.default')?.text ?? null;
   return { model, maxTurns };
 }

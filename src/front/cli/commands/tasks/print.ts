@@ -3,12 +3,12 @@ import { plural } from '../../../../base/text.ts';
 import { printJson, printText } from '../../../../sys/print.ts';
 import { writeNewFile, type OutputFile } from '../../new-file.ts';
 
-/** Prints lines for a person, safe whatever they quote. */
+/** Prints lines for a person. Control characters in them are made harmless. */
 export function printLines(...lines: readonly string[]): void {
   printText(lines.map((line) => `${line}\n`).join(''));
 }
 
-/** Prints lines that hold a model's words and no paths: scripts and emoji stay as they are. */
+/** Prints lines of prose, such as a model's text, in which all scripts and emoji stay as they are. Not for paths. */
 export function printProse(...lines: readonly string[]): void {
   printText(lines.map((line) => `${line}\n`).join(''), 'prose');
 }
@@ -18,7 +18,7 @@ export function printJsonDocument(value: unknown): void {
   printJson(value, 2);
 }
 
-/** Prints a list with one row a line: indenting thousands of rows takes too long. */
+/** Prints a JSON array with one row on each line, because indenting thousands of rows takes too long. */
 export function printJsonRows(rows: readonly unknown[]): void {
   const lines = rows.map((row) => toPrintableJson(row)).join(',\n');
   printText(lines === '' ? '[]\n' : `[\n${lines}\n]\n`);
@@ -33,7 +33,7 @@ export function printProcessReport(
   else printLines(text);
 }
 
-/** Writes a file about a task as a whole or not at all, and prints where it is. */
+/** Writes a file about a task completely or not at all, and prints the path of the file. */
 export async function writeTaskFile(
   file: OutputFile,
   pieces: AsyncIterable<string> | Iterable<string>,
@@ -46,8 +46,8 @@ export async function writeTaskFile(
 }
 
 /**
- * Writes pieces to stdout as fast as it takes them, and no faster. If stdout is lost, this ends, and
- * `watchOutput` reports the loss.
+ * Writes pieces to stdout, and asks for each piece only when stdout has room for it. If stdout can no longer be
+ * written, the writing ends without an error, because `watchOutput` reports the failure.
  */
 export async function printPieces(pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
   const { Readable } = await import('node:stream');

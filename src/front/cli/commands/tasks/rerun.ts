@@ -4,7 +4,7 @@ import { TASK_VALUES } from '../../completion-values.ts';
 import { printJsonDocument, printLines } from './print.ts';
 import { defineTasksCommand } from './with-tasks.ts';
 
-/** `muster tasks rerun`: exit code 1 if a task differs from its log, or a log cannot be read. */
+/** `muster tasks rerun`: the exit code is 1 if a task differs from its log, or if a log cannot be read. */
 export const tasksRerunCommand = defineTasksCommand({
   words: 'tasks rerun',
   summary: 'run a task again from its log, asking nobody, and compare',

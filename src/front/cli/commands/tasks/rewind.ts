@@ -17,8 +17,8 @@ interface RewindOptions extends OutputOptions {
 }
 
 /**
- * `muster tasks rewind`: shows what it would do, asks, and does it. Exit code 1: something forbids it, the
- * person said no, or a file was kept because somebody has changed it since.
+ * `muster tasks rewind`: shows the changes, asks for a confirmation, and carries them out. The exit code is 1 if the
+ * rewind is not possible, if the person said no, or if a file was kept because somebody has changed it since.
  */
 export const tasksRewindCommand = defineTasksCommand({
   words: 'tasks rewind',
@@ -37,13 +37,13 @@ export const tasksRewindCommand = defineTasksCommand({
   examples: ['muster tasks rewind 4f2k9x --to 17', 'muster tasks rewind 4f2k9x --undo --yes'],
   parse: ({ operands: [id = ''], flags }) => ({
     id,
-    wish: targetOf(id, flags),
+    wish: parseTarget(id, flags),
     yes: flags.has('yes'),
   }),
   run: rewind,
 });
 
-function targetOf(id: string, flags: FlagReader): RewindRequest {
+function parseTarget(id: string, flags: FlagReader): RewindRequest {
   const to = flags.count('to', 0);
   if (flags.has('undo')) {
     if (to !== null) throw new UsageError('--undo takes back the last rewind: leave out --to');
@@ -74,7 +74,7 @@ async function rewind(
     if (json || !(await isConfirmed(context))) return notDone({ json });
   }
   const outcome = await tasks.rewind(plan);
-  // This finished a rewind that was cut short; the one that was asked for comes now.
+  // This only finished an earlier rewind that was interrupted. The requested rewind follows.
   if (plan.ends !== null) return rewind(tasks, options, context);
   if (json) printJsonDocument(asJson(plan, outcome));
   else printLines(...outcomeLines(outcome));

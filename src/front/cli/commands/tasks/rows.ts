@@ -4,16 +4,17 @@ import type { TaskStatus } from '../../../../protocol/result.ts';
 /** A line of a listing of tasks. */
 export interface Row {
   readonly task: TaskSummary;
-  /** The number of tasks above it that are listed, too. */
+  /** The number of listed tasks above the task. */
   readonly level: number;
 }
 
+/** The rows of a listing, and the numbers of trees and tasks beyond the limits. */
 export interface Rows {
   readonly rows: readonly Row[];
-  readonly left: { readonly trees: number; readonly tasks: number };
+  readonly omitted: { readonly trees: number; readonly tasks: number };
 }
 
-/** Limits of a listing: a tree is listed if it begins within them, or if it is at work. */
+/** The limits of a listing. A tree is listed if its first row is within the limits, or if one of its tasks is at work. */
 export interface RowLimits {
   readonly trees: number;
   readonly rows: number;
@@ -31,8 +32,11 @@ export function isTaskAtWork({ status }: { readonly status: TaskStatus }): boole
   return AT_WORK.has(status);
 }
 
-/** Orders tasks (given newest first) by tree, the newest tree first; in a tree each is below its parent, oldest first. */
-export function listedRows(tasks: readonly TaskSummary[], most: RowLimits | null): Rows {
+/**
+ * Orders tasks by tree, the newest tree first. In a tree each task is below its parent, and the children of a task are
+ * listed from the oldest to the newest. `tasks` must be sorted from the newest to the oldest.
+ */
+export function listedRows(tasks: readonly TaskSummary[], limits: RowLimits | null): Rows {
   const known = new Set(tasks.map(({ id }) => id));
   const children = Map.groupBy(tasks.toReversed(), ({ parent }) => parent);
   const rows: Row[] = [];
@@ -40,11 +44,11 @@ export function listedRows(tasks: readonly TaskSummary[], most: RowLimits | null
   const left = { trees: 0, tasks: 0 };
   let trees = 0;
   const isTop = ({ parent }: TaskSummary) => parent === null || !known.has(parent);
-  // Damaged logs may name each other as parents: such tasks have no top, and are listed, too.
+  // Damaged logs may name each other as parents. Such tasks have no top task above them, so they are visited last.
   for (const top of [...tasks.filter(isTop), ...tasks.filter((task) => !isTop(task))]) {
     if (seen.has(top.id)) continue;
-    const tree = rowsOf(top, children, seen);
-    const isOver = most !== null && (trees >= most.trees || rows.length >= most.rows);
+    const tree = listTree(top, children, seen);
+    const isOver = limits !== null && (trees >= limits.trees || rows.length >= limits.rows);
     if (isOver && !tree.some(({ task }) => isTaskAtWork(task))) {
       left.trees += 1;
       left.tasks += tree.length;
@@ -53,10 +57,10 @@ export function listedRows(tasks: readonly TaskSummary[], most: RowLimits | null
     trees += 1;
     rows.push(...tree);
   }
-  return { rows, left };
+  return { rows, omitted: left };
 }
 
-function rowsOf(
+function listTree(
   top: TaskSummary,
   children: ReadonlyMap<string | null, readonly TaskSummary[]>,
   seen: Set<string>,

@@ -20,8 +20,9 @@ import { openQuestions } from '../../../../protocol/state/questions.ts';
 import { sumLedger, type UsageTotal, knownCost } from '../../../../protocol/state/ledger.ts';
 import type { TurnRow } from '../../../../report/turn-rows.ts';
 
-/** The limit of the printed items of one kind, and of the printed turns. */
+/** The maximum number of printed turns, and of printed items of each kind. */
 const SHOWN_ITEMS = 20;
+/** The width of the column of names; every name is shorter, so that a blank follows it. */
 const NAME_WIDTH = 9;
 
 interface ShownTask {
@@ -38,13 +39,13 @@ export function reportJson({ envelope, state, tree }: ShownTask): object {
   return { ...envelope, activity, ended_by, model_chain: chain, tree: treeJson(tree) };
 }
 
-/** Prints a task in the order of the usual questions: what it is, what came of it, how. */
+/** Prints a task: first what it is, then its outcome, then how it worked. */
 export function printTaskReport({ envelope, state, tree }: ShownTask): void {
   const facts = summaryFacts(envelope, state, tree);
   printLines(...factRows(facts).map(([name, text]) => `${name.padEnd(NAME_WIDTH)}${text}`));
   const [top] = tree.rows;
   if (top !== undefined && top.report !== null) printWork(top.report, tree);
-  // Last, so that nothing in it can be taken for one of the parts above.
+  // The answer comes last, so that no line of it can be mistaken for one of the other parts.
   printSection('Answer', ['']);
   printAnswer(`${envelope.data.result}\n`);
 }
@@ -60,7 +61,7 @@ function printSection(title: string, lines: readonly string[]): void {
   printLines('', title, ...lines);
 }
 
-/** Lists what really happened, according to the log: the name of a kind once, its items below one another. */
+/** Lists what happened according to the log. Each kind of items is named once, and its items have a line each. */
 function receiptLines({ receipt }: TaskReport): readonly string[] {
   return receiptRows(receipt).flatMap(({ name, items }) => {
     // If nothing went wrong, the receipt does not mention it.
@@ -82,7 +83,7 @@ function newestTurns({ turns }: TaskReport, from: number): readonly string[] {
   return [...head, ...turnLines(shown, from).map(sanitizeLine)];
 }
 
-/** Lists what a person wants to know of a task first, in the order of the lines. */
+/** Lists the facts that are printed first. */
 function summaryFacts(
   { data, stats, error }: ResultEnvelope,
   state: TaskState,
@@ -104,7 +105,7 @@ function summaryFacts(
     ['tools', tools || 'none'],
     ['tokens', tokensText(reported)],
     ['cost', costText(reported)],
-    ['and about', estimated.answers === 0 ? null : useText(estimated)],
+    ['estimate', estimated.answers === 0 ? null : useText(estimated)],
     ['tree', treeText(tree)],
     [
       'time',
@@ -115,7 +116,7 @@ function summaryFacts(
   ];
 }
 
-/** Lists the modes that the user granted: to the task when it was made, and to agents in it. */
+/** Lists the modes that the user granted: to the task when it was created, and to agents while it ran. */
 function modeFacts(state: TaskState): readonly Fact[] {
   const { modeGrants, modeWithoutGrant, spec } = state;
   const mode = `${spec.rights.mode} by your grant (without it: ${modeWithoutGrant ?? ''})`;

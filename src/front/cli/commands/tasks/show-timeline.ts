@@ -12,11 +12,11 @@ import { formatDuration } from '../../../../base/text.ts';
 import { fitColumns, leftOut, SHOWN_TASKS } from './show-tree.ts';
 
 const ID_WIDTH = 12;
-/** The cells of a task's bar; with its id and two borders they make a line of 79 columns. */
+/** The number of cells in the bar of a task. With the id and two borders, a line has 79 columns. */
 const CELLS = 64;
-const SCREEN = 79;
+const MAX_WIDTH = 79;
 
-/** The letters of the bar, which can be read without colour. */
+/** The letters of the bars, one for each kind of span. */
 const SIGNS: Readonly<Record<SpanKind, string>> = {
   slot: 's',
   model: 'M',
@@ -28,7 +28,7 @@ const SIGNS: Readonly<Record<SpanKind, string>> = {
   away: '-',
 };
 
-/** Draws when each task ran, and what it waited for: a bar for each, all on one scale. */
+/** Draws a bar for each task, which shows when it ran and what it waited for. All bars have the same scale. */
 export function timelineLines({ rows, from, to }: TreeReport): readonly string[] {
   const shown = rows.slice(0, SHOWN_TASKS);
   const bars = shown.flatMap(({ id, report }) =>
@@ -51,18 +51,18 @@ export function timeLines({ id, spans }: TaskReport): readonly string[] {
   return inLines([`time of ${id}: ${sums[0] ?? 'none'}`, ...sums.slice(1)], ', ');
 }
 
-/** Joins words into lines that fit on the screen. */
+/** Joins words into lines of at most `MAX_WIDTH` columns. */
 function inLines(words: readonly string[], between: string): readonly string[] {
   const lines: string[] = [];
   for (const word of words) {
     const longer = `${lines.at(-1) ?? ''}${between}${word}`;
-    if (lines.length > 0 && longer.length <= SCREEN) lines[lines.length - 1] = longer;
+    if (lines.length > 0 && longer.length <= MAX_WIDTH) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;
 }
 
-/** Fills each cell with the kind that took most of its time, so that even a short span leaves a mark. */
+/** Fills each cell with the kind of span that took most of its time. Time without a span does not count, so that even a short span is visible. */
 function bar(
   spans: readonly Span[],
   { from, to }: { readonly from: number; readonly to: number },
@@ -79,11 +79,13 @@ function bar(
       if (share > 0) cell?.set(span.kind, (cell.get(span.kind) ?? 0) + share);
     }
   }
-  return cells.map(mostOf).join('');
+  return cells.map(findLongestKind).join('');
 }
 
-function mostOf(cell: ReadonlyMap<SpanKind, number>): string {
-  let most: SpanKind | null = null;
-  for (const [kind, ms] of cell) if (ms > (most === null ? 0 : (cell.get(most) ?? 0))) most = kind;
-  return most === null ? ' ' : SIGNS[most];
+function findLongestKind(cell: ReadonlyMap<SpanKind, number>): string {
+  let longest: SpanKind | null = null;
+  for (const [kind, ms] of cell) {
+    if (ms > (longest === null ? 0 : (cell.get(longest) ?? 0))) longest = kind;
+  }
+  return longest === null ? ' ' : SIGNS[longest];
 }

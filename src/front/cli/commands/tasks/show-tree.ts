@@ -4,7 +4,7 @@ import type { TreeReport, TreeRow } from '../../../../report/tree-report.ts';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { collapseWhitespace } from '../../../../base/text.ts';
 
-/** The limit of printed rows; the others are counted. */
+/** The maximum number of printed rows; the other tasks are only counted. */
 export const SHOWN_TASKS = 50;
 
 const SHOWN_FLAGS = 10;
@@ -14,14 +14,14 @@ const TITLE_WIDTH = 19;
 const STATUS_WIDTH = 11;
 const FIGURE_WIDTHS = [5, 5, 6, 8, 7] as const;
 
-/** The tree as a table of 80 columns, each task below its parent. */
+/** Draws the tree as a table of 80 columns, with each task below its parent. */
 export function treeLines({ rows }: TreeReport): readonly string[] {
   const head = line(['id', 'task', 'status'], ['turns', 'tools', 'tokens', 'cost', 'time']);
   const shown = rows.slice(0, SHOWN_TASKS);
   return [head, ...shown.map(rowLine), ...leftOut(rows.length), ...flagged(rows)];
 }
 
-/** Lists the claims of answers that the log does not support, of the whole tree. */
+/** Lists the claims of all answers in the tree that the log does not support. */
 function flagged(rows: readonly TreeRow[]): readonly string[] {
   const lines = rows.flatMap(({ id, report }) =>
     (report?.receipt.claims ?? []).map((flag) => `! ${id}: ${flagText(flag)}`),
@@ -31,7 +31,7 @@ function flagged(rows: readonly TreeRow[]): readonly string[] {
   return more > 0 ? [...shown, `! … and ${more} more flags: --json shows them all`] : shown;
 }
 
-/** Tells how many tasks a list leaves out, and how to see them. */
+/** Says how many tasks a list leaves out, and how to see them. */
 export function leftOut(tasks: number): readonly string[] {
   if (tasks <= SHOWN_TASKS) return [];
   return [`… and ${tasks - SHOWN_TASKS} more: --json and --html FILE show them all`];
@@ -64,7 +64,7 @@ function line(
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 
-/** Makes one line of exactly so many columns from any text: it is cut or filled up. */
+/** Makes a line of exactly `width` columns from any text, which is cut or filled up with blanks. */
 export function fitColumns(text: string, width: number): string {
   let fitted = '';
   let used = 0;
@@ -77,7 +77,7 @@ export function fitColumns(text: string, width: number): string {
   return fitted + ' '.repeat(width - used);
 }
 
-/** Makes room for the mark of a cut text, which is one column wide. */
+/** Makes room for the `…` of a cut text, which is one column wide. */
 function shortened(fitted: string, used: number, width: number): string {
   if (used < width) return fitted + ' '.repeat(width - used - 1);
   const last = [...fitted].at(-1) ?? '';

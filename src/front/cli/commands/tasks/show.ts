@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import type { Tasks } from '../../../../api/index.ts';
 import { UsageError } from '../../../../base/errors.ts';
-import { checkNewFile, PRIVATE } from '../../new-file.ts';
+import { checkNewFile, PRIVATE_MODE } from '../../new-file.ts';
 import { TASK_VALUES } from '../../completion-values.ts';
 import { printJsonDocument, printPieces, writeTaskFile } from './print.ts';
 import { defineTasksCommand } from './with-tasks.ts';
 
 /**
- * `muster tasks show`. JSON: the result envelope, with the activity of the task, who ended it, how its model
- * was chosen, and the tree below it.
+ * `muster tasks show`. JSON prints the result envelope, with the activity of the task, who ended it, how its model was
+ * chosen, and the tree below it.
  */
 export const tasksShowCommand = defineTasksCommand({
   words: 'tasks show',
@@ -38,15 +38,15 @@ export const tasksShowCommand = defineTasksCommand({
 
 interface PageOptions {
   readonly id: string;
-  /** `-`: stdout. */
+  /** The path of the page; `-` for stdout. */
   readonly file: string;
   readonly force: boolean;
   readonly json: boolean;
 }
 
-/** Writes the page of `--html` as a whole or not at all; only its user can read it. */
+/** Writes the page of `--html` completely or not at all. Only its user can read the file. */
 async function writePage(tasks: Tasks, { id, file, force, json }: PageOptions): Promise<void> {
-  const page = { path: resolve(file), force, mode: PRIVATE };
+  const page = { path: resolve(file), force, mode: PRIVATE_MODE };
   if (file === '-') refuseTerminal(id, { json });
   else checkNewFile(page);
   const { treePage } = await import('../../../html/page.ts');

@@ -20,8 +20,8 @@ import { withTasks } from './with-tasks.ts';
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
- * `muster tasks watch`. JSON: the events as they come, one a line, and the result of a task that has ended or
- * has lost its process.
+ * `muster tasks watch`. JSON prints each event when it arrives, one on each line, and the result of a task that has
+ * ended or whose process has gone.
  */
 export const tasksWatchCommand = defineCommand({
   words: 'tasks watch',
@@ -31,7 +31,8 @@ export const tasksWatchCommand = defineCommand({
   examples: ['muster tasks watch', 'muster tasks watch 4f2k9x --json'],
   parse: ({ operands: [id = null], flags }) => ({ id, ...outputOptions(flags) }),
   run: ({ id, json, dataDir }, { environment }) => {
-    // Even the first task of all is to be seen; but a named directory that is missing is a typing error.
+    // The directory is created, so that the first task of all can be watched. A directory that the user names and that
+    // does not exist is probably misspelled.
     const create = id === null && (dataDir === null || existsSync(dataDir));
     return withTasks({ dataDir, create }, async (tasks) => {
       const showsScreen = id !== null && !json && hasScreen(environment);
@@ -42,7 +43,7 @@ export const tasksWatchCommand = defineCommand({
   },
 });
 
-/** Whether there is a screen to show a task on; an agent, which may have one, gets lines. */
+/** Whether the terminal can show a screen. An agent always gets lines, even if it has a terminal. */
 function hasScreen(environment: Environment): boolean {
   if (environment['TERM'] === 'dumb' || environment[TASK_VARIABLE] !== undefined) return false;
   return process.stdin.isTTY === true && process.stdout.isTTY === true;
@@ -59,7 +60,7 @@ async function watchOnScreen(
       cwd: isDirectory(spec.cwd) ? spec.cwd : resolve('.'),
       ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
       questions: 'wait',
-      // No task is started in it, so its notices are of no use here.
+      // This library starts no task, so there is nothing to preload.
       preload: false,
     }),
     import('../../../tui/watch/run-watch.ts'),
@@ -71,7 +72,7 @@ async function watchOnScreen(
   }
 }
 
-/** The task may have worked on another machine, or its directory may be gone. */
+/** Whether a path is a directory. The directory of a task may be gone, or may belong to another machine. */
 function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
@@ -85,7 +86,7 @@ async function watchInLines(
   tasks: Tasks,
   { id, json }: { readonly id: string | null; readonly json: boolean },
 ): Promise<number> {
-  // Looked up before the first line, so that an unknown id is an error.
+  // Look up the task before anything is printed, so that an unknown id is an error.
   const top = id === null ? null : tasks.state(id).spec.id;
   const interrupt = onInterrupt();
   if (top === null && process.stderr.isTTY === true) {
@@ -145,7 +146,7 @@ function printResult(tasks: Tasks, id: string): void {
   printJson(resultLine(tasks.envelope(tasks.state(id))));
 }
 
-/** Aborts on a signal, and when nobody reads the output any more. */
+/** Returns an abort signal for the end of the watch: on SIGINT or SIGTERM, or when the output can no longer be written. */
 function onInterrupt() {
   const controller = new AbortController();
   let code = 0;

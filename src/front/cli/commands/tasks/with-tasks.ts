@@ -5,11 +5,11 @@ import { printNotice } from '../../output.ts';
 import { outputOptions, type DataOptions, type OutputOptions } from '../../run-options.ts';
 
 interface OpenOptions extends DataOptions {
-  /** Whether to make the data directory if it is missing. Default false. */
+  /** Whether to create the data directory if it is missing. Default false. */
   readonly create?: boolean;
 }
 
-/** Opens the tasks of a data directory for some work, and closes them after it. */
+/** Opens the tasks of a data directory, calls `work` with them, and closes them. */
 export async function withTasks<Result>(
   { dataDir, create = false }: OpenOptions,
   work: (tasks: Tasks) => Result | Promise<Result>,
@@ -27,7 +27,7 @@ export async function withTasks<Result>(
 }
 
 interface TasksCommand<Options> extends Omit<Command, 'parse' | 'run'> {
-  /** Whether to make the data directory if it is missing. Default false. */
+  /** Whether to create the data directory if it is missing. Default false. */
   readonly create?: boolean;
   parse(args: CommandArguments): Options;
   /** Returns the exit code. Default 0. */

@@ -10,7 +10,7 @@ import {
 import { errorMessage, UsageError } from '../../../../base/errors.ts';
 import { collapseWhitespace, plural } from '../../../../base/text.ts';
 import { printJson, printText } from '../../../../sys/print.ts';
-import { checkNewFile, SHARED, writeNewFile, type OutputFile } from '../../new-file.ts';
+import { checkNewFile, SHARED_MODE, writeNewFile, type OutputFile } from '../../new-file.ts';
 import { printNotice } from '../../output.ts';
 import { musterOptions, reportOffline } from '../../run-prompt.ts';
 import { readAll } from '../../stdin.ts';
@@ -51,10 +51,10 @@ export async function runTemplate(
   }
 }
 
-/** Checks the file for the results before anything is paid for. */
+/** Returns the file for the results. Throws UsageError if it cannot be written, before any request is paid for. */
 function outFile({ out, force }: TemplateRunOptions): OutputFile | null {
   if (out === null) return null;
-  const file = { path: resolve(out), force, mode: SHARED };
+  const file = { path: resolve(out), force, mode: SHARED_MODE };
   try {
     checkNewFile(file);
   } catch (thrown) {
@@ -82,7 +82,7 @@ async function startRun(
   return muster.startTemplate(request, onEvent);
 }
 
-/** The same command starts a new run: a user who meant the old one should learn how to continue it. */
+/** Says how to continue an unfinished run of the same template, because the user may have meant to continue that run. */
 function noticeUnfinished(muster: Muster, template: string): void {
   const newest = muster.newestTemplateRun();
   if (newest === null) return;

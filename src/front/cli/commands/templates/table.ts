@@ -6,11 +6,11 @@ import { formatDuration, collapseWhitespace, truncate } from '../../../../base/t
 import { columns } from '../../layout.ts';
 import type { TemplateFormat } from '../../run-options.ts';
 
-/** Code points of an item and of its outcome in the table for people. */
+/** The maximum lengths of an item, an outcome and a warning in the table for people, in code points. */
 const SHOWN_ITEM = 40;
 const SHOWN_OUTCOME = 100;
 const SHOWN_WARNING = 500;
-/** Code points of the first line of a result, in JSON and CSV. */
+/** The maximum length of the first line of a result in JSON and CSV, in code points. */
 const MAX_SUMMARY = 500;
 
 /** Writes the outcome of each item as one text that ends with a line end. */
@@ -49,9 +49,9 @@ function tableText(rows: readonly ItemRow[]): string {
   return `${table}${warned.join('')}`;
 }
 
-function shown(text: string, most: number): string {
-  const line = collapseWhitespace(sanitizeLine(truncate(text, most * 4)));
-  return line.length <= most ? line : `${truncate(line, most - 1)}…`;
+function shown(text: string, maxLength: number): string {
+  const line = collapseWhitespace(sanitizeLine(truncate(text, maxLength * 4)));
+  return line.length <= maxLength ? line : `${truncate(line, maxLength - 1)}…`;
 }
 
 /** Writes an item: its text, or an object as JSON. */
@@ -105,7 +105,7 @@ const CSV_HEAD = [
   'warnings',
 ];
 
-/** RFC 4180: records end with CRLF, and a quote in quotes stands twice. */
+/** Writes CSV as RFC 4180 defines it: records end with CRLF, and a quote inside quotes is doubled. */
 function csvText(rows: readonly ItemRow[]): string {
   const records = rows.map((row) => [
     row.index,
@@ -123,10 +123,10 @@ function csvText(rows: readonly ItemRow[]): string {
   return [CSV_HEAD, ...records].map((record) => `${record.map(csvCell).join(',')}\r\n`).join('');
 }
 
-/** Text that a spreadsheet would evaluate as a formula. */
+/** Matches text that a spreadsheet would evaluate as a formula. */
 const FORMULA = /^[\s\u00a0]*[=+\-@\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/;
 
-/** Makes text from outside harmless: no control characters, and never a formula. */
+/** Makes outside text harmless: removes control characters, and puts a quote before a formula. */
 function textCell(text: string): string {
   const plain = sanitizeForTerminal(text, 'plain');
   return FORMULA.test(plain) ? `'${plain}` : plain;

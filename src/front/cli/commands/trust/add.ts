@@ -7,7 +7,7 @@ import { outputOptions } from '../../run-options.ts';
 import { FILES } from '../../completion-values.ts';
 import { openApprovals, projectPath, plainJson } from './approvals.ts';
 
-/** `muster trust add`: exit code 1 if some of it is not trusted in the end. */
+/** `muster trust add`: the exit code is 1 if a proposed file is not trusted in the end. */
 export const trustAddCommand = defineCommand({
   words: 'trust add',
   summary: 'show what files of this project would do, and trust exactly this content',
@@ -46,7 +46,7 @@ function ask(count: number, { confirm }: CommandContext): Promise<boolean> {
     throw new UsageError('there is no terminal to ask on; to trust what is shown, add --yes');
   }
   const what = count === 1 ? 'this file' : `these ${count} files`;
-  return confirm(`Trust ${what}, with just this content? [y/N] `);
+  return confirm(`Trust ${what}, with exactly this content? [y/N] `);
 }
 
 function asJson({ entry, state, grants }: ApprovalProposal) {
@@ -59,7 +59,7 @@ function shown({ entry, state, grants }: ApprovalProposal): string {
   const head = `${projectPath(entry.project, entry.path)} (${entry.kind}, ${what}, sha256 ${entry.sha256.slice(0, 12)})`;
   const lines = [
     ...grants.lines.map((line) => `  ${escapeLine(line)}`),
-    ...grants.problems.map((problem) => `  cannot be trusted as it stands: ${escapeLine(problem)}`),
+    ...grants.problems.map((problem) => `  cannot be trusted in this form: ${escapeLine(problem)}`),
   ];
   return [head, ...lines, ''].map((line) => `${line}\n`).join('');
 }

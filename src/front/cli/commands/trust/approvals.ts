@@ -5,7 +5,7 @@ import type { DataOptions } from '../../run-options.ts';
 import type { Approvals } from '../../../../trust/approvals.ts';
 import { escapeLine } from '../../../../config/message-text.ts';
 
-/** Opens the record of what the user trusts. Throws UsageError for a `--cwd` that is no directory. */
+/** Opens the list of files that the user trusts. Throws UsageError for a `--cwd` that is no directory. */
 export async function openApprovals(
   options: { readonly cwd: string | null } & DataOptions,
   context: CommandContext,
@@ -15,10 +15,10 @@ export async function openApprovals(
   return new Approvals(stateLocation(options, context));
 }
 
-/** Everything except printable ASCII. */
+/** Matches everything except printable ASCII and newlines. */
 const NOT_PLAIN = /[^\n\u0020-\u007e]/gu;
 
-/** Writes JSON in ASCII, so that nothing in it acts on a terminal or looks like something else. */
+/** Writes JSON in ASCII, so that no character in it controls a terminal or looks like another character. */
 export function plainJson(value: unknown): string {
   const json = JSON.stringify(value, null, 2);
   const plain = json.replace(NOT_PLAIN, (character) =>

@@ -45,14 +45,14 @@ function fileRow(project: string, file: ListedFile): readonly string[] {
 function remark({ state, trustedOn, reason }: ListedFile): string {
   if (reason !== null) return escapeLine(reason);
   if (trustedOn === null) return '';
-  const on = dayOf(trustedOn);
+  const on = formatDay(trustedOn);
   if (state === 'changed') return `changed since you trusted it on ${on}`;
   return `trusted on ${on}`;
 }
 
 function answerRow({ rule, project, answeredOn }: SavedAnswer): readonly string[] {
   const scope = project === null ? 'in every project' : 'in this project';
-  return ['always', scope, escapeLine(rule), `answered on ${dayOf(answeredOn)}`];
+  return ['always', scope, escapeLine(rule), `answered on ${formatDay(answeredOn)}`];
 }
 
 function modeRow({ path, answeredOn }: SavedMode, name: string): readonly string[] {
@@ -61,12 +61,12 @@ function modeRow({ path, answeredOn }: SavedMode, name: string): readonly string
     'in every project',
     escapeLine(name),
     escapeLine(path),
-    `answered on ${dayOf(answeredOn)}`,
+    `answered on ${formatDay(answeredOn)}`,
   ];
 }
 
-/** Returns the day of a time, as in `2026-11-22`. */
-function dayOf(time: string): string {
+/** Formats the day of a time: `2026-11-22`. */
+function formatDay(time: string): string {
   return time.slice(0, 10);
 }
 
@@ -86,9 +86,9 @@ export const trustRevokeCommand = defineCommand({
   parse: ({ operands, flags }) => {
     const all = flags.has('all');
     if (all !== (operands.length === 0)) {
-      throw new UsageError('name what is to be revoked, or give --all: muster trust revoke PATH…');
+      throw new UsageError('name what to revoke, or give --all: muster trust revoke PATH…');
     }
-    // Paths and rules; null: everything of the project.
+    // The names are paths and rules; null for everything of the project.
     const names = all ? null : operands;
     return { ...outputOptions(flags), cwd: flags.text('cwd'), names };
   },

@@ -21,9 +21,9 @@ import type { LibraryInfo } from '../../model/ui-library.ts';
 
 /** A command that is typed after a slash. */
 export interface SlashCommand extends CommandHelp {
-  /** Set if the command does not work on the conversation of another process. */
+  /** Set if the command is refused for a watched conversation, which another process runs. */
   readonly needsOwnConversation?: true;
-  /** The completions of the argument. */
+  /** Returns the completions of the argument. */
   readonly completions?: (
     state: AppState,
     library: UpdateContext['library'],
@@ -32,8 +32,8 @@ export interface SlashCommand extends CommandHelp {
 }
 
 /**
- * All slash commands, in the order of the help. A new command is one row here; a larger one has a file of its own
- * in this folder. `run` is pure: what a command does to the world is an effect.
+ * All slash commands, in the order of the help. To add a command, add a row to this table; the code of a larger command
+ * has a file of its own in this folder. `run` is pure: everything that a command does outside of the state is an effect.
  */
 export const COMMANDS: readonly SlashCommand[] = [
   {
@@ -137,18 +137,18 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
 ];
 
-/** A command that only has an effect. */
+/** Returns the `run` function of a command that only has an effect. */
 function does(effect: UiEffect): SlashCommand['run'] {
   return (state) => next(state, effect);
 }
 
-/** A command that shows a page. */
+/** Returns the `run` function of a command that shows a page. */
 function page(build: (source: PageSource, argument: string) => Page): SlashCommand['run'] {
   return (state, argument, context) =>
     showPage(state, build({ ...context, tree: state.tree }, argument), context);
 }
 
-/** A text that the editor offers: `/help`, `@Explore`. */
+/** A text that the editor offers as a completion: `/help`, `@Explore`. */
 export interface Completion {
   readonly text: string;
   readonly help: string;
@@ -161,7 +161,7 @@ function taskCompletions({ tree }: AppState): readonly Completion[] {
   }));
 }
 
-/** The tiers, and the models that the configuration names. */
+/** Returns the tiers, and the models that the configuration names. */
 function modelCompletions({ models }: Pick<LibraryInfo, 'models'>): readonly Completion[] {
   const { fast, balanced, powerful, default: standard, flag } = models.settings;
   const tiers = Object.entries({ fast, balanced, powerful }).map(([text, model]) => ({

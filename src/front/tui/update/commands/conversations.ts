@@ -8,7 +8,7 @@ import type { ConversationFound } from '../message.ts';
 import { closeTask } from '../tasks.ts';
 import type { Page } from './pages.ts';
 
-/** The number of conversations that the page lists. */
+/** The maximum number of conversations that the page lists. */
 const MAX_LISTED = 20;
 
 /** `/new`: the next message starts another conversation. */
@@ -23,14 +23,14 @@ export function startNewConversation(state: AppState): Update {
   });
 }
 
-/** `/resume`: lists the conversations of this directory, or continues the one that is named. */
+/** `/resume`: lists the conversations of this directory, or continues the named conversation. */
 export function switchConversation(state: AppState, name: string): Update {
   if (name === '') return next(state, { type: 'list-conversations' });
   if (state.conversation.isAtWork) return hint(state, 'the conversation is at work: stop it first');
   return next(state, { type: 'find-conversation', name });
 }
 
-/** Opens the conversation that `/resume` named, if it can be continued here. */
+/** Opens the conversation that `/resume` named, if this process can continue it. Shows a hint otherwise. */
 export function openFound(state: AppState, found: ConversationFound): Update {
   const { id, parent, root, ownerPid } = found;
   const { id: before } = state.conversation;
@@ -60,7 +60,7 @@ interface ListOptions {
   readonly now: number;
 }
 
-/** The conversations of a directory. `tasks` are all tasks in the logs, the newest first. */
+/** Builds the page with the conversations of a directory. `tasks` are all tasks in the logs, the newest first. */
 export function conversationsPage(
   tasks: readonly TaskSummary[],
   { cwd, current, now }: ListOptions,
@@ -90,7 +90,7 @@ function conversationLine(
   return `${sign} ${shortId(id)} ${when.padStart(10)}  ${status.padEnd(11)} ${description}${isThis}`;
 }
 
-/** The beginning of an id, which is enough to type. */
+/** Returns the beginning of an id, which is enough to name a task. */
 function shortId(id: string): string {
   return id.slice(0, 8);
 }

@@ -19,7 +19,7 @@ export interface Page {
   readonly lines: readonly string[];
 }
 
-/** Everything that a page is made from. */
+/** The data from which pages are built. */
 export interface PageSource extends UpdateContext {
   readonly tree: DisplayedTree;
 }
@@ -32,11 +32,11 @@ export interface CommandHelp {
   readonly help: string;
 }
 
-/** Adds a page to the conversation and shows it from its beginning. */
+/** Adds a page to the conversation and scrolls to the beginning of the page. */
 export function showPage(state: AppState, page: Page, context: UpdateContext): Update {
   return andThen(closeTask(state), (closed) => {
     const added = appendEntry(closed, { kind: 'page', ...page });
-    // A screen reader has no view to scroll.
+    // The UI in plain lines has no view that could scroll.
     if (state.surface === 'lines') return next(added.state);
     return next(showFromStart(added.state, added.key, context));
   });
@@ -49,7 +49,7 @@ export function unknownCommandPage(name: string, commands: readonly CommandHelp[
   );
   const meant = near === undefined ? '/help lists them.' : `did you mean /${near}?`;
   return {
-    title: `/${name} is no command`,
+    title: `/${name} is not a command`,
     lines: [`${meant} To send a message that starts with a slash, type a space before it.`],
   };
 }

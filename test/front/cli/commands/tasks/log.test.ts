@@ -5,7 +5,7 @@ import { localTime } from '../../../../../src/front/cli/commands/tasks/log.ts';
 const NOON = new Date(2026, 2, 1, 12, 5, 9, 120).getTime();
 
 it.each([NaN, Infinity, 8.65e15, -1e300])(
-  '%d is no time, and gets a text of the same width',
+  '%d is not a time, and gets a text of the same width',
   (ms) => {
     expect([formatClockTime(ms), formatLocalMinute(ms).trimEnd(), localTime(ms).trimEnd()]).toEqual(
       Array.from({ length: 3 }, () => 'no date'),

@@ -35,7 +35,7 @@ const TASKS = [
 ];
 
 function shown(tasks: readonly TaskSummary[], most: RowLimits | null) {
-  const { rows, left } = listedRows(tasks, most);
+  const { rows, omitted: left } = listedRows(tasks, most);
   return [rows.map((row) => `${'.'.repeat(row.level)}${row.task.id}`).join(' '), left];
 }
 

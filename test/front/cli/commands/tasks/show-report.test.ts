@@ -90,7 +90,7 @@ describe('a report on a terminal', () => {
     ]);
   });
 
-  it('of many tasks is limited, and reports how many it leaves out', () => {
+  it('lists a limited number of tasks, and says how many it leaves out', () => {
     const tree = bigTree({ tasks: 300, events: 1_200 }, 'x');
     expect(treeLines(tree).slice(51)).toEqual([
       '… and 251 more: --json and --html FILE show them all',

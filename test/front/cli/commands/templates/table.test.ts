@@ -35,7 +35,7 @@ describe('the results of a run', () => {
   });
 
   it.each(['=1+1', '+1', '-1', '@x', '\t=1', '＝1', ' =1'])(
-    'are no formula of a spreadsheet: %j',
+    'are never a formula of a spreadsheet: %j',
     (item) => {
       expect(csvOf({ item })[0]).toContain(`1,'${item},`);
     },
@@ -54,7 +54,7 @@ describe('the results of a run', () => {
     expect(csvOf({ warnings: ['=a'] })[0]).toMatch(/,'=a$/);
   });
 
-  it('are a table with one line each, whatever they hold', () => {
+  it('are a table with one line for each item, whatever the items contain', () => {
     const rows = [
       ROW,
       {
