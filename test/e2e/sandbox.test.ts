@@ -294,7 +294,7 @@ describe.concurrent('without a sandbox', () => {
     const env = { MUSTER_SANDBOX_KIND: 'seatbelt' };
     const run = await world.run(['-p', 'go', '--allow', 'Bash'], { env });
     expect([run.code, run.stdout]).toEqual([0, 'done\n']);
-    expect(run.stderr).toMatch(/^muster: no sandbox: .*To get one: .*\n$/);
+    expect(run.stderr).toMatch(/^muster: no sandbox: .*To get a sandbox: .*\n$/);
     expect(run.stderr.match(/no sandbox/g)?.length).toBe(1);
   });
 
