@@ -57,7 +57,10 @@ export function applyToRepetition(
 function countCalls(repetition: Repetition, calls: readonly ToolCallPart[]): void {
   repetition.timesInARow.clear();
   for (const { id, name, input } of calls) {
-    const isSame = isDeepStrictEqual(repetition.newest, { name, input });
+    const { newest } = repetition;
+    // The names are compared first: the first use of `isDeepStrictEqual` loads a module of Node, which would
+    // make the first delegation of a process slower.
+    const isSame = newest?.name === name && isDeepStrictEqual(newest.input, input);
     repetition.times = isSame ? repetition.times + 1 : 1;
     repetition.newest = { name, input };
     repetition.timesInARow.set(id, repetition.times);
