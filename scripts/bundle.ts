@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { rolldown, type OutputChunk } from 'rolldown';
+import { builtinModulePlugin } from './builtin-modules.ts';
+import type { DescribedProject } from './bundled-packages.ts';
+import { unusedStreamsPlugin } from './unused-streams.ts';
+
+/** The root directory of the project. */
+export const root = dirname(import.meta.dirname);
+/** The directory that a build writes. */
+export const dist = join(root, 'dist');
+/** The fields of package.json that a build needs. */
+export const manifest = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+) as DescribedProject & {
+  readonly engines: { readonly node: string };
+};
+
+const ENTRIES = {
+  muster: 'src/front/cli/bin.ts',
+  index: 'src/library.ts',
+  events: 'src/events.ts',
+  testing: 'src/testing/index.ts',
+};
+
+/** The lowest Node that package.json promises: newer syntax, such as `using`, is compiled down to it. */
+const LOWEST_NODE = `node${manifest.engines.node.replace('>=', '')}`;
+
+/** Not bundled: it finds its binary beside its own files. */
+const EXTERNAL = ['@vscode/ripgrep'];
+
+/**
+ * Each file that a start loads costs half a millisecond or more, so a headless run needs few: the code before
+ * the compile cache is on, the command line, the run itself, and what the providers share. The light part of all
+ * other commands is one file. Groups take along what their modules import statically.
+ */
+const CHUNKS = [
+  { name: 'boot', test: /src\/sys\/env\.ts$/, priority: 5 },
+  {
+    name: 'cli',
+    // Modules that commands share with a run are here, so that the help does not load the run
+    // (test/e2e/start-files.test.ts).
+    test: new RegExp(
+      [
+        String.raw`src/front/cli/(main|stdin|new-file)\.ts$`,
+        String.raw`src/base/(clock|control-tags|drop-missing|ids|local-time)\.ts$`,
+        String.raw`src/protocol/(agent|outside-text|stream-line|state/(ledger|steady-time))\.ts$`,
+        String.raw`src/(sys/files/file-errors|report/cost-text|agents/example-agents)\.ts$`,
+      ].join('|'),
+    ),
+    priority: 4,
+  },
+  {
+    name: 'core',
+    test: /src\/(api\/muster|front\/(cli\/run-prompt|headless\/headless))\.ts$/,
+    priority: 3,
+  },
+  { name: 'commands', test: /src\/front\/cli\/commands\.ts$/, priority: 2 },
+  {
+    name: 'providers',
+    test: /node_modules\/(@ai-sdk\/provider(-utils)?|zod)\/|src\/model\/adapters\/(adapter|request\/thinking-budget)\.ts$/,
+    priority: 1,
+  },
+];
+
+/** Bundles the entries. Writes nothing; the output says which modules each chunk contains. */
+export async function bundle(): Promise<readonly OutputChunk[]> {
+  const build = await rolldown({
+    cwd: root,
+    input: ENTRIES,
+    platform: 'node',
+    external: EXTERNAL,
+    plugins: [builtinModulePlugin(), unusedStreamsPlugin()],
+    tsconfig: false,
+    transform: {
+      target: LOWEST_NODE,
+      // The global `Headers` loads everything behind Node's `fetch`, which costs 30 ms of each start
+      // (docs/decisions/0004).
+      inject: { Headers: [join(root, 'src/sys/http/header-map.ts'), 'HeaderMap'] },
+    },
+    logLevel: 'warn',
+  });
+  const { output } = await build.generate({
+    dir: dist,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    codeSplitting: { groups: CHUNKS },
+    minify: true,
+    sourcemap: 'hidden',
+  });
+  await build.close();
+  return output.filter((file) => file.type === 'chunk');
+}
