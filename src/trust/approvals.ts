@@ -10,7 +10,8 @@ import { resolveInRoots } from '../sys/files/real-path.ts';
 import { isAnswerFor, SAVED_ANSWERS, type SavedAnswer } from './saved-answers.ts';
 import { savedModeName, SAVED_MODES, type SavedMode } from './saved-modes.ts';
 import type { StateOptions } from './state-directory.ts';
-import { openApprovalList, type StateList } from './state-list.ts';
+import type { StateList } from '../store/state/state-list.ts';
+import { openApprovalList } from './approval-list.ts';
 import { settingsEffects, type FileEffects, memoryEffects } from './file-effects.ts';
 import {
   indexEntries,

@@ -1,5 +1,5 @@
 import { MusterError } from '../base/errors.ts';
-import { openApprovalList, type ApprovalReaderOptions } from './state-list.ts';
+import { openApprovalList, type ApprovalReaderOptions } from './approval-list.ts';
 import { entryKey, TRUSTED_FILES, type TrustEntry } from './trust-store.ts';
 import { dirname } from 'node:path';
 import { DIRECTORY_BYTES } from '../tools/memory/notes.ts';

@@ -4,8 +4,9 @@ import {
   openApprovalList,
   readApprovals,
   type ApprovalReaderOptions,
-  type ListFormat,
-} from './state-list.ts';
+  APPROVE_AGAIN,
+} from './approval-list.ts';
+import type { ListFormat } from '../store/state/state-list.ts';
 
 /** A question that was answered with "always". */
 export interface SavedAnswer {
@@ -35,6 +36,7 @@ export interface SavedAnswers {
 /** The file of the saved answers. */
 export const SAVED_ANSWERS: ListFormat<SavedAnswer> = {
   fileName: 'answers.json',
+  remedy: APPROVE_AGAIN,
   listName: 'answers',
   keyOf: ({ rule, project }) => JSON.stringify([rule, project]),
   describeInvalid: (position) => `answer ${position} is none`,

@@ -4,8 +4,9 @@ import {
   openApprovalList,
   readApprovals,
   type ApprovalReaderOptions,
-  type ListFormat,
-} from './state-list.ts';
+  APPROVE_AGAIN,
+} from './approval-list.ts';
+import type { ListFormat } from '../store/state/state-list.ts';
 
 /** A mode that an answer gave an agent for every conversation. */
 export interface SavedMode {
@@ -29,6 +30,7 @@ export function savedModeName({ agent, mode }: Pick<SavedMode, 'agent' | 'mode'>
 /** The file of the modes that answers gave to agents. */
 export const SAVED_MODES: ListFormat<SavedMode> = {
   fileName: 'agent-modes.json',
+  remedy: APPROVE_AGAIN,
   listName: 'modes',
   keyOf: ({ agent, path }) => JSON.stringify([agent, path]),
   describeInvalid: (position) => `entry ${position} grants no mode`,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { ProjectFileKind, ProjectFileName } from '../sys/files/project-file.ts';
-import type { ListFormat } from './state-list.ts';
+import type { ListFormat } from '../store/state/state-list.ts';
+import { APPROVE_AGAIN } from './approval-list.ts';
 
 /** The content of a file that the user has approved. */
 export interface TrustEntry extends ProjectFileName {
@@ -36,6 +37,7 @@ export function entryKey({ kind, path }: ProjectFileName): string {
 /** The file of the approvals of all projects. */
 export const TRUSTED_FILES: ListFormat<TrustEntry> = {
   fileName: FILE_NAME,
+  remedy: APPROVE_AGAIN,
   listName: 'files',
   keyOf: entryKey,
   describeInvalid: (position) => `entry ${position} is none`,

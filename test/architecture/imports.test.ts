@@ -112,6 +112,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'files',
     'redact',
     'locks',
+    'state',
     'log',
     'blobs',
     'index',

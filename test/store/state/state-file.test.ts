@@ -17,9 +17,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StateFile } from '../../src/trust/state-file.ts';
-import { StateList } from '../../src/trust/state-list.ts';
-import { TRUSTED_FILES, type TrustEntry } from '../../src/trust/trust-store.ts';
+import { StateFile } from '../../../src/store/state/state-file.ts';
+import { StateList } from '../../../src/store/state/state-list.ts';
+import { TRUSTED_FILES, type TrustEntry } from '../../../src/trust/trust-store.ts';
 
 let root: string;
 beforeEach(() => {
@@ -40,7 +40,7 @@ describe('a state file', () => {
     const before = process.umask(0);
     try {
       const directory = join(root, 'a', 'state');
-      const file = new StateFile(directory, 'x.json');
+      const file = new StateFile(directory, 'x.json', 'start again');
       expect(file.read()).toBeUndefined();
       expect(existsSync(directory)).toBe(false);
       file.update((text) => `${text ?? ''}1`);
@@ -58,7 +58,7 @@ describe('a state file', () => {
   });
 
   it('is left as it was when a change fails', () => {
-    const file = new StateFile(join(root, 'state'), 'x.json');
+    const file = new StateFile(join(root, 'state'), 'x.json', 'start again');
     file.update(() => 'old');
     expect(() =>
       file.update(() => {
@@ -89,14 +89,14 @@ describe('a state file', () => {
     ],
     ['huge', (path: string) => truncateSync(path, 1_000_000_000), /larger than/],
   ])('is not read if it is %s', (_, spoil, message) => {
-    const file = new StateFile(join(root, 'state'), 'x.json');
+    const file = new StateFile(join(root, 'state'), 'x.json', 'start again');
     file.update(() => 'old');
     spoil(file.path);
     expect(() => file.read()).toThrow(message);
   });
 
   it('is not read from a directory that others can write to', () => {
-    const file = new StateFile(join(root, 'state'), 'x.json');
+    const file = new StateFile(join(root, 'state'), 'x.json', 'start again');
     file.update(() => 'old');
     chmodSync(join(root, 'state'), 0o777);
     expect(() => file.read()).toThrow(/others can write to the data directory/);
@@ -105,7 +105,7 @@ describe('a state file', () => {
 
   // Only root can give files away.
   it.runIf(process.getuid?.() === 0)('is not read if it belongs to another user', () => {
-    const file = new StateFile(join(root, 'state'), 'x.json');
+    const file = new StateFile(join(root, 'state'), 'x.json', 'start again');
     file.update(() => 'old');
     chownSync(file.path, 65_534, 65_534);
     expect(() => file.read()).toThrow(/belongs to user 65534, not to you/);
@@ -115,10 +115,10 @@ describe('a state file', () => {
   });
 
   it('loses nothing when several processes change it at once', async () => {
-    const source = resolve(import.meta.dirname, '../../src/trust');
+    const source = resolve(import.meta.dirname, '../../../src');
     const program = `
-      const { StateList } = await import(${JSON.stringify(join(source, 'state-list.ts'))});
-      const { TRUSTED_FILES } = await import(${JSON.stringify(join(source, 'trust-store.ts'))});
+      const { StateList } = await import(${JSON.stringify(join(source, 'store/state/state-list.ts'))});
+      const { TRUSTED_FILES } = await import(${JSON.stringify(join(source, 'trust/trust-store.ts'))});
       const list = new StateList(process.argv[1], TRUSTED_FILES);
       for (let n = 0; n < 5; n += 1) {
         list.add([{ kind: 'agent', path: '/p/' + process.argv[2] + n, sha256: 'a'.repeat(64),

@@ -1,13 +1,13 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
-import { getDataPaths, prepareDataDirectory, checkDataDirectory } from '../store/files/data-dir.ts';
-import { storageError, writeAllBytes } from '../store/files/file-port.ts';
-import { nodeFiles } from '../store/files/node-files.ts';
-import { OwnerLocks } from '../store/locks/owner-locks.ts';
-import { createProcessPort } from '../store/locks/process-identity.ts';
-import { readWithLimit } from '../sys/files/read-at-most.ts';
+import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
+import { getDataPaths, prepareDataDirectory, checkDataDirectory } from '../files/data-dir.ts';
+import { storageError, writeAllBytes } from '../files/file-port.ts';
+import { nodeFiles } from '../files/node-files.ts';
+import { OwnerLocks } from '../locks/owner-locks.ts';
+import { createProcessPort } from '../locks/process-identity.ts';
+import { readWithLimit } from '../../sys/files/read-at-most.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
@@ -24,10 +24,15 @@ const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 export class StateFile {
   readonly path: string;
   readonly #directory: string;
+  readonly #remedy: string;
 
-  /** `directory` is absolute. It is created when the file is first written. */
-  constructor(directory: string, name: string) {
+  /**
+   * `directory` is absolute. It is created when the file is first written. `remedy`: what a person does after moving
+   * a damaged file away, such as "sign in again".
+   */
+  constructor(directory: string, name: string, remedy: string) {
     this.#directory = directory;
+    this.#remedy = remedy;
     this.path = join(directory, name);
   }
 
@@ -94,7 +99,7 @@ export class StateFile {
   damaged(how: string): MusterError {
     return new MusterError(
       'INVALID_PARAM',
-      `${this.path} is damaged (${how}), so nothing in it counts: move it away, then approve again what you still want`,
+      `${this.path} is damaged (${how}), so nothing in it counts: move it away, then ${this.#remedy}`,
     );
   }
 

@@ -1,7 +1,5 @@
-import { MusterError, UsageError } from '../base/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
-import { parseJsonLine } from '../base/jsonl.ts';
-import { approvalDirectory, type StateOptions } from './state-directory.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { parseJsonLine } from '../../base/jsonl.ts';
 import { StateFile } from './state-file.ts';
 
 const VERSION = 1;
@@ -9,6 +7,8 @@ const VERSION = 1;
 /** The form in which a file holds a list of entries. */
 export interface ListFormat<T> {
   readonly fileName: string;
+  /** What a person does after moving a damaged file away, such as "sign in again". */
+  readonly remedy: string;
   /** The name of the list in the file. */
   readonly listName: string;
   /** Returns the same key for two entries of which the newer one replaces the older one. */
@@ -28,7 +28,7 @@ export class StateList<T> {
   readonly #format: ListFormat<T>;
 
   constructor(directory: string, format: ListFormat<T>) {
-    this.#file = new StateFile(directory, format.fileName);
+    this.#file = new StateFile(directory, format.fileName, format.remedy);
     this.#format = format;
   }
 
@@ -78,37 +78,5 @@ export class StateList<T> {
       if (entry === undefined) throw this.#file.damaged(describeInvalid(index + 1));
       return entry;
     });
-  }
-}
-
-/** Opens a list of approvals. Throws UsageError for a directory that may not hold any. */
-export function openApprovalList<T>(options: StateOptions, format: ListFormat<T>): StateList<T> {
-  return new StateList(approvalDirectory(options), format);
-}
-
-/** The options of a run that reads approvals. */
-export interface ApprovalReaderOptions extends StateOptions {
-  /** Called with one line that says why no approval counts. */
-  readonly onProblem: (message: string) => void;
-}
-
-/**
- * Reads a list of approvals for a run. A file that cannot be read approves nothing, and does not stop the run.
- *
- * @param problem the beginning of the line that says so
- */
-export function readApprovals<T>(
-  options: ApprovalReaderOptions,
-  format: ListFormat<T>,
-  problem: string,
-): { readonly path: string; readonly entries: readonly T[] } {
-  try {
-    const list = openApprovalList(options, format);
-    return { path: list.path, entries: list.all() };
-  } catch (thrown) {
-    if (!(thrown instanceof MusterError)) throw thrown;
-    // A directory that was chosen in the project holds no approvals. Whoever chose it is told elsewhere.
-    if (!(thrown instanceof UsageError)) options.onProblem(`${problem}: ${thrown.message}`);
-    return { path: '', entries: [] };
   }
 }
