@@ -26,8 +26,8 @@ const ENTRIES = {
 /** The lowest Node that package.json promises: newer syntax, such as `using`, is compiled down to it. */
 const LOWEST_NODE = `node${manifest.engines.node.replace('>=', '')}`;
 
-/** Not bundled: it finds its binary beside its own files. */
-const EXTERNAL = ['@vscode/ripgrep'];
+/** Not bundled: they find their binaries beside their own files. */
+const EXTERNAL = ['@vscode/ripgrep', '@napi-rs/keyring'];
 
 /**
  * Each file that a start loads costs half a millisecond or more, so a headless run needs few: the code before

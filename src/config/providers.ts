@@ -1,10 +1,9 @@
 import {
   ADJUSTMENT_NAMES,
-  isAdjustment,
-  PROVIDER_KINDS,
   type AdjustmentName,
-  type ProviderSettings,
-} from '../model/settings/model-settings.ts';
+  isAdjustment,
+} from '../model/settings/adjustment-names.ts';
+import { PROVIDER_KINDS, type ProviderSettings } from '../model/settings/model-settings.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { ConfigProblem, ValueSource } from './setting.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
@@ -30,6 +29,17 @@ interface ProviderKey {
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const PROVIDER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
+/** Relative paths would depend on the directory in which Muster is started. */
+const KEY_FILE = /^(?:~?\/|[A-Za-z]:\\)./;
+const MAX_TTL_SECONDS = 86_400;
+/** The settings that name a key, of which a provider has at most one. */
+const KEY_SETTINGS: ReadonlySet<string> = new Set([
+  'api_key_env',
+  'api_key_command',
+  'api_key_file',
+  'account',
+]);
+
 const PROVIDER_KEYS: ReadonlyMap<string, ProviderKey> = new Map(
   Object.entries<ProviderKey>({
     base_url: {
@@ -43,6 +53,32 @@ const PROVIDER_KEYS: ReadonlyMap<string, ProviderKey> = new Map(
       schema: { type: 'string', pattern: VARIABLE_NAME.source },
       read: (value) =>
         typeof value === 'string' && VARIABLE_NAME.test(value) ? { apiKeyEnv: value } : undefined,
+    },
+    api_key_command: {
+      expects:
+        'a command that prints the key, like "pass show openrouter" or ["op", "read", "op://work/openrouter/key"]',
+      schema: {
+        anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }],
+      },
+      read: (value) => (isCommand(value) ? { apiKeyCommand: value } : undefined),
+    },
+    api_key_file: {
+      expects: 'the absolute path of a file that holds the key, or one that begins with "~/"',
+      schema: { type: 'string', pattern: KEY_FILE.source },
+      read: (value) =>
+        typeof value === 'string' && KEY_FILE.test(value) ? { apiKeyFile: value } : undefined,
+    },
+    api_key_ttl_seconds: {
+      expects:
+        'the number of seconds, from 1 to 86400, after which the command or file is read again',
+      schema: { type: 'integer', minimum: 1, maximum: MAX_TTL_SECONDS },
+      read: (value) => (isTtl(value) ? { apiKeyTtlSeconds: value } : undefined),
+    },
+    account: {
+      expects: 'the name of an account that "muster login NAME --account ACCOUNT" has stored',
+      schema: { type: 'string', pattern: PROVIDER_NAME.source },
+      read: (value) =>
+        typeof value === 'string' && PROVIDER_NAME.test(value) ? { account: value } : undefined,
     },
     kind: {
       expects: PROVIDER_KINDS.join(', '),
@@ -80,6 +116,20 @@ export function providersSchema(): JsonObject {
 
 function isAdjustmentList(value: unknown): value is readonly AdjustmentName[] {
   return Array.isArray(value) && value.every(isAdjustment);
+}
+
+function isCommand(value: unknown): value is string | readonly string[] {
+  if (typeof value === 'string') return value.trim() !== '';
+  return (
+    Array.isArray(value) &&
+    value.every((each) => typeof each === 'string') &&
+    value[0] !== undefined &&
+    value[0] !== ''
+  );
+}
+
+function isTtl(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_TTL_SECONDS;
 }
 
 function isBaseUrl(value: unknown): value is string {
@@ -146,6 +196,11 @@ function readProvider(
     } else {
       Object.assign(provider, read);
     }
+  }
+  const named = entries.map(([name]) => name).filter((name) => KEY_SETTINGS.has(name));
+  if (named.length > 1) {
+    const message = `${escapeLine(at.join('.'))} names several keys (${named.join(', ')}); keep one of them`;
+    problems.push({ where: file.where([...at, named[1] ?? '']), message });
   }
   return provider;
 }

@@ -1,16 +1,21 @@
+import type { StoredAccount } from '../protocol/api-key.ts';
 import type { Environment } from '../sys/env.ts';
 import type { ModelSettings } from './settings/model-settings.ts';
 import { hasUsableKey } from './providers/provider-key.ts';
-import {
-  discoverProviders,
-  describeUnusedLlmVariables,
-  type ConfiguredProvider,
-  createKeylessProvider,
-} from './providers/providers.ts';
+import { type ConfiguredProvider, createKeylessProvider } from './providers/configured-provider.ts';
+import { discoverProviders, describeUnusedVariables } from './providers/providers.ts';
 import { OFFLINE, type ModelSetup } from './selection/choose-model.ts';
 import type { HttpFetch } from '../sys/http/http-types.ts';
 import { isJsonObject } from '../base/json.ts';
 import { LM_STUDIO_PORT, OLLAMA_PORT } from './providers/vendors.ts';
+
+/** The sources in which providers are looked for. */
+export interface ModelSources {
+  readonly env: Environment;
+  readonly fetch: HttpFetch;
+  /** The accounts that are signed in. */
+  readonly accounts: readonly StoredAccount[];
+}
 
 /**
  * Finds the providers and their models in the settings and the environment. If no provider is configured, it
@@ -19,20 +24,18 @@ import { LM_STUDIO_PORT, OLLAMA_PORT } from './providers/vendors.ts';
  */
 export async function discoverModels(
   settings: ModelSettings,
-  env: Environment,
-  fetch: HttpFetch,
+  sources: ModelSources,
 ): Promise<ModelSetup> {
-  const problems = describeUnusedLlmVariables(env);
-  const providers = await findProviders(settings, env, fetch);
+  const problems = describeUnusedVariables(sources.env);
+  const providers = await findProviders(settings, sources);
   return { settings, providers, ...(problems.length > 0 && { problems }) };
 }
 
 async function findProviders(
   settings: ModelSettings,
-  env: Environment,
-  fetch: HttpFetch,
+  { env, fetch, accounts }: ModelSources,
 ): Promise<readonly ConfiguredProvider[]> {
-  const configured = discoverProviders(settings, env);
+  const configured = discoverProviders(settings, env, accounts);
   const named = settings.flag ?? settings.default;
   if (configured.length === 0) {
     const offline = named?.trim().toLowerCase() === OFFLINE;

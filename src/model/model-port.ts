@@ -1,11 +1,12 @@
+import { type ProtocolName } from './settings/presets.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { ModelPart, ModelPort, ModelRequest, AnswerListener } from '../protocol/model.ts';
 import type { AdapterDeps } from './adapters/adapter.ts';
 import type { ProtocolAdapter } from './adapters/protocol-adapter.ts';
-import type { ProtocolName } from './providers/vendors.ts';
+
 import type { LimiterSettings } from './limiter/allowance.ts';
 import { findSharedLimiter } from './limiter/limiter.ts';
-import type { ConfiguredProvider } from './providers/providers.ts';
+import type { ConfiguredProvider } from './providers/configured-provider.ts';
 import { withWatchdog, type LivenessLimits } from './watchdog.ts';
 
 /** The limits of `[liveness]`, in milliseconds. */

@@ -2,7 +2,7 @@ import { MusterError, UsageError } from '../base/errors.ts';
 import { StateList, type ListFormat } from '../store/state/state-list.ts';
 import { approvalDirectory, type StateOptions } from './state-directory.ts';
 
-/** What a person does about a damaged file of approvals after moving it away. */
+/** The next step of a person who has moved a damaged file of approvals away. */
 export const APPROVE_AGAIN = 'approve again what you still want';
 
 /** Opens a list of approvals. Throws UsageError for a directory that may not hold any. */

@@ -394,7 +394,7 @@ describe.concurrent("a definition's model", () => {
     ]);
     const notes = told(world).map((text) => /^\[Note: (.*)\]$/m.exec(text)?.[1] ?? '');
     expect(notes).toEqual([
-      'copied asks for the model "GPT-4.1 (copilot)", which is not usable ("gpt-4.1" needs a key: set OPENAI_API_KEY in the environment); its parent\'s is used',
+      'copied asks for the model "GPT-4.1 (copilot)", which is not usable ("gpt-4.1" needs a key: set OPENAI_API_KEY in the environment, or run "muster login openai"); its parent\'s is used',
       '',
       '',
       '',

@@ -150,7 +150,7 @@ describe.concurrent('a model that can not be', () => {
     [
       'named without its key',
       'anthropic/claude-sonnet-4-5',
-      '--model: "anthropic/claude-sonnet-4-5" needs a key: set ANTHROPIC_API_KEY in the environment',
+      '--model: "anthropic/claude-sonnet-4-5" needs a key: set ANTHROPIC_API_KEY in the environment, or run "muster login anthropic"',
     ],
     [
       'of no provider',
@@ -169,7 +169,7 @@ describe.concurrent('a model that can not be', () => {
       env: { ANTHROPIC_API_KEY: KEY },
     });
     expect(expectOneLine(run, 2)).toBe(
-      '--model: "openai/gpt-5" needs a key: set OPENAI_API_KEY in the environment',
+      '--model: "openai/gpt-5" needs a key: set OPENAI_API_KEY in the environment, or run "muster login openai"',
     );
   });
 });

@@ -8,7 +8,7 @@ import { Inbox } from '../../src/engine/task/inbox.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { AnswerCaps } from '../../src/model/adapters/answers/answer-caps.ts';
 import { createModelPort, type ModelPortLimits } from '../../src/model/model-port.ts';
-import type { ProtocolName } from '../../src/model/providers/vendors.ts';
+import type { ProtocolName } from '../../src/model/settings/presets.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';

@@ -149,7 +149,7 @@ test('setting everything up loads no provider package, no undici and no catalogu
     createModelPort({ providers: [] });
     createHttpFetch({});
     const before = [...loaded];
-    await discoverModels({ providers: {} }, { ANTHROPIC_API_KEY: 'k' }, createHttpFetch({}));
+    await discoverModels({ providers: {} }, { env: { ANTHROPIC_API_KEY: 'k' }, fetch: createHttpFetch({}), accounts: [] });
     process.stdout.write(JSON.stringify([before, loaded]));`;
   const args = ['--input-type=module', '--eval', script];
   const { stdout } = await promisify(execFile)(process.execPath, args);
@@ -211,11 +211,11 @@ test('a server that is slow, silent, strange or missing is not a local server', 
 test('a configured local server is asked for its models, and others are not', async () => {
   await using ollama = await modelServer(['qwen3:8b']);
   const env = { OLLAMA_HOST: ollama.url };
-  const { providers } = await discoverModels({ providers: {} }, env, fetch);
+  const { providers } = await discoverModels({ providers: {} }, { env, fetch, accounts: [] });
   expect(providers).toMatchObject([{ tiers: { balanced: 'qwen3:8b' }, models: ['qwen3:8b'] }]);
   await using other = await modelServer(['x']);
   const gateway = { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: other.url };
-  await discoverModels({ providers: {} }, gateway, fetch);
+  await discoverModels({ providers: {} }, { env: gateway, fetch, accounts: [] });
   expect(other.requests).toEqual([]);
   const [bare] = discoverProviders({ providers: {} }, { OLLAMA_HOST: 'http://127.0.0.1:9' });
   expect(await addServedModels(bare!, fetch)).toEqual(bare);
@@ -227,7 +227,7 @@ test('a dead local server causes no wait if a model is named or known', async ()
     [{ OLLAMA_HOST: 'localhost' }, { flag: 'ollama/qwen3', providers: {} }],
     [{ OLLAMA_HOST: 'localhost', ANTHROPIC_API_KEY: 'k' }, { providers: {} }],
   ] as const) {
-    const { providers } = await discoverModels(settings, env, never);
+    const { providers } = await discoverModels(settings, { env, fetch: never, accounts: [] });
     expect(providers).toEqual(discoverProviders(settings, env));
   }
 });
@@ -235,5 +235,8 @@ test('a dead local server causes no wait if a model is named or known', async ()
 test('the offline flag causes no request', async () => {
   const settings = { flag: 'offline', providers: {} };
   const never = (): Promise<never> => Promise.reject(new Error('asked'));
-  expect(await discoverModels(settings, {}, never)).toEqual({ settings, providers: [] });
+  expect(await discoverModels(settings, { env: {}, fetch: never, accounts: [] })).toEqual({
+    settings,
+    providers: [],
+  });
 });

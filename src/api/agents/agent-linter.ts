@@ -8,6 +8,7 @@ import { discoverModels } from '../../model/discover-models.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import { modelName } from '../../protocol/model.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
+import { readAccounts } from '../setup/accounts.ts';
 import { modelSettings } from '../setup/settings.ts';
 import { type LoadedAgents, delegatedAgentMode } from './load-agents.ts';
 import { lintAgent, missingDelegates } from '../../agents/lint/lint-agent.ts';
@@ -51,11 +52,13 @@ const UNKNOWN: ModelOutlook = { warning: null, isConfigured: false };
  */
 async function createModelOutlooks({
   loaded,
-  environment,
-}: Pick<LoadedAgents, 'loaded' | 'environment'>): Promise<ModelOutlooks> {
+  environment: env,
+  directory,
+}: Pick<LoadedAgents, 'loaded' | 'environment' | 'directory'>): Promise<ModelOutlooks> {
   try {
-    const fetch = createHttpFetch(environment);
-    const setup = await discoverModels(modelSettings(loaded), environment, fetch);
+    const fetch = createHttpFetch(env);
+    const accounts = readAccounts(directory, () => {});
+    const setup = await discoverModels(modelSettings(loaded), { env, fetch, accounts });
     const parent = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
     const chooser = createModelChooser(setup, { allowOverride: true });
     const isConfigured = parent.provider !== OFFLINE;

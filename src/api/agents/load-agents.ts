@@ -11,6 +11,7 @@ import type { ModeGrant, PermissionMode } from '../../protocol/permission.ts';
 import type { ProjectTrust, UntrustedVerdict } from '../../sys/files/project-file.ts';
 import { loadConfig, type LoadedConfig } from '../../config/load.ts';
 import type { FlagValue } from '../../config/text-layer.ts';
+import { stateDirectory } from '../../trust/state-directory.ts';
 import { configuredModes } from '../../trust/mode-grants.ts';
 import { openSavedModes } from '../../trust/saved-modes.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
@@ -34,6 +35,8 @@ export interface LoadedAgents {
   readonly cwd: string;
   readonly environment: Environment;
   readonly home: string;
+  /** The state directory; absolute and without links. */
+  readonly directory: string;
   readonly loaded: LoadedConfig;
   readonly found: DiscoveryResult<AgentDefinition>;
   /** The modes that the user has granted to agents. */
@@ -75,7 +78,8 @@ export async function loadAgents(
   const found = await discoverDefinitions(AGENTS, { cwd, environment, trust: reader });
   const { grants } = configuredModes(loaded, found.items);
   const modeGrants = [...grants, ...openSavedModes(state).all()];
-  return { cwd, environment, home, loaded, found, modeGrants, untrusted };
+  const directory = stateDirectory(state);
+  return { cwd, environment, home, directory, loaded, found, modeGrants, untrusted };
 }
 
 /** Returns a trust that lets all files be read, and records those that are not trusted. */

@@ -25,7 +25,8 @@ export interface SessionConfig {
   readonly currentTrust: () => ProjectTrust;
   /** The status of the repository as text, or null. It is read while the session starts, and never rejects. */
   readonly gitStatus: Promise<string | null>;
-  readonly secrets: readonly string[];
+  /** The secrets that `redact` removes. Keys that are read later are added to it. */
+  readonly secrets: string[];
   readonly redact: (text: string) => string;
   readonly onNotice: (line: string) => void;
 }
@@ -38,7 +39,7 @@ export async function readSessionConfig(options: MusterOptions): Promise<Session
   const [cwd] = roots;
   // Git runs while the rest is read.
   const gitStatus = readGitStatus(cwd, environment);
-  const secrets = secretValues(environment);
+  const secrets = [...secretValues(environment)];
   const redact = createRedactor({ secrets });
   const onNotice = (line: string) => options.onNotice?.(redact(line));
   const { dataDir, trustProject: decision = false, flags = [] } = options;

@@ -4,6 +4,8 @@ import { VERSION } from '../../base/version.ts';
 import type { ModelChooser } from '../../engine/task/deps.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { limitByOpenFiles } from '../setup/parallel-limits.ts';
+import { loadKeyReader, readAccounts } from '../setup/accounts.ts';
+import { listSecretForms } from '../setup/secrets.ts';
 import { connectLimits, modelSettings } from '../setup/settings.ts';
 import type { SessionConfig } from './session-config.ts';
 import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts';
@@ -28,13 +30,18 @@ export interface SessionModels {
  * first request needs is loaded while the rest of the session is opened. Throws UsageError where no model can be used.
  */
 export async function openSessionModels(
-  { environment, loaded, onNotice }: SessionConfig,
+  { environment, state, directory, loaded, onNotice, secrets }: SessionConfig,
   { preload }: { readonly preload: boolean },
 ): Promise<SessionModels> {
   const { config } = loaded;
   const fetch = createHttpFetch(environment);
   const deadlines = new Deadlines(systemClock);
-  const setup = await discoverModels(modelSettings(loaded), environment, fetch);
+  const addSecret = (key: string): void => {
+    secrets.push(...listSecretForms(key));
+  };
+  const accounts = readAccounts(directory, onNotice);
+  for (const { key } of accounts) if (key !== null) addSecret(key);
+  const setup = await discoverModels(modelSettings(loaded), { env: environment, fetch, accounts });
   const main = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
   for (const problem of setup.problems ?? []) onNotice(problem);
   const limits = limitByOpenFiles(
@@ -56,6 +63,7 @@ export async function openSessionModels(
     },
     localPorts: { [OFFLINE]: loadOfflineModel },
     attachments: (model) => chooser.attachments(model),
+    keys: loadKeyReader({ environment, home: state.home, clock: systemClock, onKey: addSecret }),
   });
   if (preload) port.preload(main.provider);
   return { setup, chooser, port, deadlines, maxParallel: limits.maxParallel };

@@ -1,13 +1,14 @@
 import { errorInfo, MusterError } from '../../base/errors.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { resolveFallbacks } from '../../model/selection/fallbacks.ts';
-import type { ConfiguredProvider } from '../../model/providers/providers.ts';
+import type { ConfiguredProvider } from '../../model/providers/configured-provider.ts';
 import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts';
 import { resolveMainModel } from '../../model/selection/resolve-model.ts';
 import { discoverModels } from '../../model/discover-models.ts';
 import { modelName, TIERS, type Tier } from '../../protocol/model.ts';
 import type { Environment } from '../../sys/env.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
+import { readAccounts } from './accounts.ts';
 import { modelSettings } from './settings.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 
@@ -45,16 +46,25 @@ export interface ModelsReport {
   readonly problems: readonly string[];
 }
 
+export interface ModelsReportOptions {
+  readonly environment: Environment;
+  /** The state directory; absolute. */
+  readonly directory: string;
+}
+
 /**
  * Reports the configured models for `models` and `doctor`. Local servers are asked. The report contains no key.
  * Throws UsageError for settings that contradict each other.
  */
 export async function reportModels(
   loaded: LoadedConfig,
-  environment: Environment,
+  { environment: env, directory }: ModelsReportOptions,
 ): Promise<ModelsReport> {
-  const fetch = createHttpFetch(environment);
-  return modelsReport(await discoverModels(modelSettings(loaded), environment, fetch));
+  const notices: string[] = [];
+  const accounts = readAccounts(directory, (notice) => notices.push(notice));
+  const sources = { env, fetch: createHttpFetch(env), accounts };
+  const report = modelsReport(await discoverModels(modelSettings(loaded), sources));
+  return { ...report, problems: [...notices, ...report.problems] };
 }
 
 function modelsReport(setup: ModelSetup): ModelsReport {

@@ -17,7 +17,7 @@ export function secretValues(environment: Environment): readonly string[] {
 }
 
 /** Returns the value as written, and the API key that `parseKey` reads from the value if the two differ. */
-function listSecretForms(value: string): readonly string[] {
+export function listSecretForms(value: string): readonly string[] {
   const read = parseKey(value);
   return read === value || read.length < MIN_SECRET_LENGTH ? [value] : [value, read];
 }

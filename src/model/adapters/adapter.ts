@@ -1,6 +1,7 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../../base/deadlines.ts';
+import type { KeyReader } from '../../protocol/api-key.ts';
 import type { AttachmentRules } from '../../protocol/attachment.ts';
 import { attachmentsOf } from '../../protocol/message.ts';
 import {
@@ -12,6 +13,7 @@ import {
 } from '../../protocol/model.ts';
 import { RequestAdjustments } from './adjust/request-adjustments.ts';
 import { ANSWER_CAPS, type AnswerCaps } from './answers/answer-caps.ts';
+import { EndpointKey } from './endpoint-key.ts';
 import { IncompleteAnswerError, HttpStatusError } from './errors/answer-errors.ts';
 import type { Endpoint, ProtocolAdapter } from './protocol-adapter.ts';
 import { EffortFallbacks, mayBeEffortRefusal } from './adjust/efforts.ts';
@@ -33,6 +35,8 @@ export interface AdapterDeps {
   readonly deadlines: Deadlines;
   /** The version of Muster, for the user-agent header. */
   readonly version: string;
+  /** Reads keys that are not known from the start. Default: no provider has one. */
+  readonly keys?: KeyReader;
   /** The limits on the size of an answer. Default: `ANSWER_CAPS`. */
   readonly caps?: AnswerCaps;
   /** Returns the rules for attachments of a model; null: they are not known. Default: no model accepts any. */
@@ -63,13 +67,14 @@ export function createAdapter(
   const efforts = new EffortFallbacks();
   const outputCaps = new OutputCaps();
   const probe = new BaseUrlProbe(endpoint);
-  const adjustments = new RequestAdjustments(endpoint.baseUrl, endpoint.omit);
+  const adjustments = new RequestAdjustments(endpoint.omit);
   return {
     async *stream(request, signal, observer) {
       const progress: Progress = { isAccepted: false, answer: null };
+      const key = new EndpointKey(endpoint, deps.keys);
       const failureContext = (): FailureContext => ({
         model: modelName({ provider: endpoint.name, id: request.model.id }),
-        server: endpoint,
+        server: key.endpoint,
         isAnswering: progress.isAccepted,
         now: deps.clock.now(),
       });
@@ -82,13 +87,15 @@ export function createAdapter(
       for (;;) {
         const attempt = probe.attempt();
         try {
-          const context = { protocol, endpoint, deps, progress, effort, adjustments, attempt };
+          await key.read();
+          const access = { protocol, endpoint: key.endpoint, deps };
+          const context = { ...access, progress, effort, adjustments, attempt };
           const defaultLimit = protocol.maxOutputTokens?.(request.model.id);
           yield* streamAnswer(outputCaps.limit(request, defaultLimit), signal, observer, context);
           return;
         } catch (error) {
           const thrown = signal.aborted ? error : attempt.judgeFailure(error);
-          if (thrown === null) continue;
+          if (thrown === null || (!signal.aborted && (await key.renew(thrown)))) continue;
           const failure = signal.aborted
             ? cancelledFailure(failureContext())
             : toModelFailure(thrown, failureContext());

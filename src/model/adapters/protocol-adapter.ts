@@ -3,12 +3,21 @@ import type { JsonObject } from '../../base/json.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
 import type { AnswerBuilder } from './answers/answer-builder.ts';
-import type { ConfiguredProvider } from '../providers/providers.ts';
+import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 
 /** The address and key of a provider, with the parts that are left out of its requests from the first one on. */
 export type Endpoint = Pick<
   ConfiguredProvider,
-  'name' | 'baseUrl' | 'apiKey' | 'otherBaseUrl' | 'query' | 'keyFrom' | 'keyHeader' | 'omit'
+  | 'name'
+  | 'baseUrl'
+  | 'apiKey'
+  | 'otherBaseUrl'
+  | 'query'
+  | 'headers'
+  | 'keyFrom'
+  | 'keySource'
+  | 'keyHeader'
+  | 'omit'
 >;
 
 /** The options of the prompt conversion that depend on the protocol. */

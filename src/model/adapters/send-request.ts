@@ -49,6 +49,7 @@ export async function sendRequest(
 ): Promise<AcceptedResponse> {
   const keyHeaders = endpoint.apiKey === null ? KEY_HEADERS : [];
   const headers = collectHeaders(init, new Set([...dropHeaders, ...keyHeaders]));
+  Object.assign(headers, endpoint.headers);
   headers['user-agent'] = `muster/${version}`;
   setKey(headers, endpoint);
   const address = attempt.addressOf(url);

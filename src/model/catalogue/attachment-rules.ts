@@ -6,7 +6,7 @@ import {
   isImage,
 } from '../../protocol/attachment.ts';
 import type { AttachmentKind } from '../settings/model-settings.ts';
-import type { ConfiguredProvider } from '../providers/providers.ts';
+import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 
 type AttachmentTypes = readonly AttachmentType[];
 

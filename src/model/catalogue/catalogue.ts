@@ -2,7 +2,7 @@ import type { MatchLogic } from '@pydantic/genai-prices';
 import type { ModelDetails, ModelPrice, TokenPrices } from '../../protocol/model.ts';
 import { findOutputLimit } from './output-limits.ts';
 import { type ModelOverride, OVERRIDE_SOURCE } from '../settings/model-settings.ts';
-import type { ConfiguredProvider } from '../providers/providers.ts';
+import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 import type { Vendor } from '../providers/vendors.ts';
 
 /** The package with the bundled data. `asOf`: the day on which this version was made. */

@@ -1,5 +1,5 @@
 import type { Vendor } from '../providers/vendors.ts';
-import type { ConfiguredProvider } from '../providers/providers.ts';
+import type { ConfiguredProvider } from '../providers/configured-provider.ts';
 
 /**
  * The default limit. It is enough for any file that a model should write at once, below the limit of each

@@ -1,3 +1,4 @@
+import type { KeySource } from '../../protocol/api-key.ts';
 import { onAbort } from '../../base/async.ts';
 import type { Deadline, Deadlines } from '../../base/deadlines.ts';
 import type { Message } from '../../protocol/message.ts';
@@ -238,8 +239,9 @@ export class Limiter implements PermitListener, SlotUse {
 /** The address and key by which a provider counts requests. */
 export interface ProviderAccount {
   readonly baseUrl: string;
-  /** The key. Null when none is sent. */
+  /** The key. Null when none is sent, or when it is read from `keySource`. */
   readonly apiKey: string | null;
+  readonly keySource?: KeySource;
 }
 
 /** The limiters of the process. Its sessions, and different names of one provider, share them. */
@@ -251,7 +253,7 @@ export function findSharedLimiter(
   settings: LimiterSettings,
   deps: LimiterDeps,
 ): Limiter {
-  const name = JSON.stringify([account.baseUrl, account.apiKey]);
+  const name = JSON.stringify([account.baseUrl, account.apiKey, account.keySource]);
   const known = limiters.get(name);
   if (known !== undefined) {
     known.configure(settings);

@@ -1,6 +1,7 @@
+import { type ProtocolName } from '../settings/presets.ts';
 import { UsageError } from '../../base/errors.ts';
 import { withoutQuotes } from '../../base/text.ts';
-import { OLLAMA_PORT, type ProtocolName, isPrivateHost, findVendorByUrl } from './vendors.ts';
+import { OLLAMA_PORT, isPrivateHost, findVendorByUrl } from './vendors.ts';
 import { isIP } from 'node:net';
 
 /** A parsed base URL as a person has written it. */

@@ -1,5 +1,7 @@
 import { withoutQuotes } from '../../base/text.ts';
+import type { KeySource, StoredAccount } from '../../protocol/api-key.ts';
 import type { Environment } from '../../sys/env.ts';
+import type { ProviderSettings } from '../settings/model-settings.ts';
 
 /** A header for the key that differs from that of the protocol. `authorization`: as a bearer token. */
 export type KeyHeader = 'authorization' | 'api-key';
@@ -8,13 +10,15 @@ export type KeyHeader = 'authorization' | 'api-key';
 export interface ProviderKey {
   /** The key. Null when none is sent. */
   readonly apiKey: string | null;
-  /** The environment variable that holds the key. Default: there is none. */
+  /** The source of the key for messages, such as the name of an environment variable. Default: there is no key. */
   readonly keyFrom?: string;
+  /** The source from which the key is read when the first request needs it. Default: `apiKey` is the key. */
+  readonly keySource?: KeySource;
   /** The header in which the key is sent. Default: that of the protocol. */
   readonly keyHeader?: KeyHeader;
   /** The environment variable that should hold a key and is not set. If present, the provider can't be used. */
   readonly missingKey?: string;
-  /** The reason why the key in `keyFrom` can't be sent, without the key itself. If present, the provider can't be used. */
+  /** The reason why the key can't be used or sent, without the key itself. If present, the provider can't be used. */
   readonly keyProblem?: string;
 }
 
@@ -30,11 +34,65 @@ export function readProviderKey(
   for (const name of names) {
     const key = parseKey(env[name] ?? '');
     if (key === '') continue;
-    const problem = describeKeyProblem(key);
+    const problem = findKeyProblem(key);
     if (problem !== null) return { apiKey: null, keyFrom: name, keyProblem: `${name} ${problem}` };
     return { apiKey: key, keyFrom: name };
   }
   return needed === null ? { apiKey: null } : { apiKey: null, missingKey: needed };
+}
+
+/** The time after which a command or file is asked again for the key, if the settings name none. */
+const DEFAULT_TTL_SECONDS = 300;
+
+/**
+ * Returns the key that the settings of a provider name; null: they name none. `setting`: the table of the provider,
+ * for messages.
+ */
+export function configuredKey(
+  setting: string,
+  settings: ProviderSettings,
+  env: Environment,
+): ProviderKey | null {
+  const { apiKeyEnv, apiKeyCommand, apiKeyFile, apiKeyTtlSeconds = DEFAULT_TTL_SECONDS } = settings;
+  if (apiKeyEnv !== undefined) return readProviderKey([apiKeyEnv], env, { needed: apiKeyEnv });
+  const ttlMs = apiKeyTtlSeconds * 1000;
+  if (apiKeyCommand !== undefined) {
+    const keyFrom = `${setting}.api_key_command`;
+    const keySource = { kind: 'command', command: apiKeyCommand, ttlMs, setting: keyFrom } as const;
+    return { apiKey: null, keyFrom, keySource };
+  }
+  if (apiKeyFile !== undefined) {
+    const keyFrom = `${setting}.api_key_file`;
+    const keySource = { kind: 'file', path: apiKeyFile, ttlMs, setting: keyFrom } as const;
+    return { apiKey: null, keyFrom, keySource };
+  }
+  return null;
+}
+
+/** The name of the account of a provider if `muster login` is given none. */
+export const DEFAULT_ACCOUNT = 'default';
+
+/**
+ * Returns the key of an account that is signed in. `wanted`: the name of the account; null: the default account, or
+ * else the first one.
+ */
+export function accountKey(
+  provider: string,
+  wanted: string | null,
+  stored: readonly StoredAccount[],
+): ProviderKey {
+  const found =
+    stored.find(({ account }) => account === (wanted ?? DEFAULT_ACCOUNT)) ??
+    (wanted === null ? stored[0] : undefined);
+  if (found === undefined) {
+    const option = wanted === null ? '' : ` --account ${wanted}`;
+    const problem = `${provider} has no account "${wanted ?? DEFAULT_ACCOUNT}": run "muster login ${provider}${option}"`;
+    return { apiKey: null, keyProblem: problem };
+  }
+  const keyFrom = `the account "${found.account}" of ${found.provider}`;
+  if (found.key !== null) return { apiKey: found.key, keyFrom };
+  const keySource = { kind: 'keychain', provider: found.provider, account: found.account } as const;
+  return { apiKey: null, keyFrom, keySource };
 }
 
 /**
@@ -75,7 +133,7 @@ const CHARACTER_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Describes the first character of a key that no header can hold; null: all can be sent. */
-function describeKeyProblem(key: string): string | null {
+export function findKeyProblem(key: string): string | null {
   const characters = [...key];
   const index = characters.findIndex((one) => !/^[\x20-\x7e]$/.test(one));
   const found = characters[index];

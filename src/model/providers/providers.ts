@@ -1,60 +1,50 @@
 import { UsageError } from '../../base/errors.ts';
+import type { StoredAccount } from '../../protocol/api-key.ts';
 import type { Tier } from '../../protocol/model.ts';
 import type { Environment } from '../../sys/env.ts';
+import type { ModelSettings, ProviderKind, ProviderSettings } from '../settings/model-settings.ts';
 import {
-  type ParsedBaseUrl,
-  type CandidateUrls,
-  findCandidateUrls,
-  toOllamaApiUrl,
-  parseOllamaHost,
-  parseBaseUrl,
-} from './base-url.ts';
+  findPresetByHost,
+  isPreset,
+  PRESET_NAMES,
+  PRESETS,
+  type PresetName,
+} from '../settings/presets.ts';
+import { type ParsedBaseUrl, toOllamaApiUrl, parseOllamaHost, parseBaseUrl } from './base-url.ts';
+import {
+  createKeylessProvider,
+  createProvider,
+  kindOfServer,
+  chooseProtocol,
+  type ConfiguredProvider,
+} from './configured-provider.ts';
+import { accountKey, configuredKey, type ProviderKey, readProviderKey } from './provider-key.ts';
 import {
   OLLAMA_PORT,
-  type ProtocolName,
-  VENDORS,
   type Vendor,
+  VENDOR_NAMES,
   isPrivateHost,
   findVendorByUrl,
 } from './vendors.ts';
-import { type KeyHeader, type ProviderKey, readProviderKey } from './provider-key.ts';
-import type {
-  AdjustmentName,
-  ModelSettings,
-  ProviderKind,
-  ProviderSettings,
-} from '../settings/model-settings.ts';
-
-/** A configured provider. It may lack a usable key. */
-export interface ConfiguredProvider extends CandidateUrls, ProviderKey {
-  readonly name: string;
-  readonly protocol: ProtocolName;
-  /** The setting that configures it, for messages. */
-  readonly source: string;
-  /** The vendor whose models it serves under the vendor's own ids; null: it may serve any models. */
-  readonly vendor: Vendor | null;
-  /** The models for the tiers, as far as they are known. */
-  readonly tiers: Readonly<Partial<Record<Tier, string>>>;
-  /** The ids that it is known to serve in addition to the vendor's; null: they are not known. */
-  readonly models: readonly string[] | null;
-  /** True for a server on this machine or network. */
-  readonly isPrivate: boolean;
-  /** The parts that are left out of its requests. Default: none, until the server refuses one. */
-  readonly omit?: readonly AdjustmentName[];
-}
 
 /**
- * Finds the providers in the configuration and the environment, in the order that docs/configuration.md states.
- * Names are unique: the first provider of a name is used. Throws UsageError for an invalid setting.
+ * Finds the providers in the configuration, in the environment, and among the accounts that are signed in, in the
+ * order that docs/configuration.md states. Names are unique: the first provider of a name is used. Throws UsageError
+ * for an invalid setting.
  */
 export function discoverProviders(
   settings: ModelSettings,
   env: Environment,
+  accounts: readonly StoredAccount[] = [],
 ): readonly ConfiguredProvider[] {
+  const sources = { env, accounts };
   const found = [
-    ...Object.entries(settings.providers).map(([name, own]) => fromSettings(name, own, env)),
+    ...Object.entries(settings.providers).map(([name, own]) => fromSettings(name, own, sources)),
     ...fromLlmVariables(env),
-    ...VENDOR_NAMES.flatMap((vendor) => fromVendorVariables(vendor, env)),
+    ...accounts.flatMap(({ provider }) =>
+      isPreset(provider) ? [fromPreset(provider, sources)] : [],
+    ),
+    ...PRESET_NAMES.flatMap((preset) => fromVariables(preset, settings, sources)),
     ...fromOllamaHost(env),
   ];
   const byName = new Map<string, ConfiguredProvider>();
@@ -64,40 +54,16 @@ export function discoverProviders(
   return [...byName.values()];
 }
 
-const VENDOR_NAMES: readonly Vendor[] = ['anthropic', 'openai', 'google'];
-
-/** Returns true if a name is that of a known vendor. */
-export function isVendor(name: string): name is Vendor {
-  return Object.hasOwn(VENDORS, name);
-}
-
-interface ProviderDraft
-  extends
-    Pick<ConfiguredProvider, 'name' | 'protocol' | 'source' | 'vendor'>,
-    Partial<Pick<ConfiguredProvider, 'tiers' | 'models'>> {
-  readonly url: ParsedBaseUrl;
-  readonly key: ProviderKey;
-}
-
-/** Creates a provider from its settings. Tiers default to those of its vendor. */
-function createProvider(draft: ProviderDraft): ConfiguredProvider {
-  const { url, key, ...stated } = draft;
-  const urls = findCandidateUrls(url, draft.protocol);
-  return {
-    tiers: draft.vendor === null ? {} : VENDORS[draft.vendor].tiers,
-    models: null,
-    ...stated,
-    ...urls,
-    ...key,
-    ...keyHeaderOf(draft),
-    isPrivate: isPrivateHost(urls.baseUrl),
-  };
+/** The sources of keys and addresses outside of the configuration. */
+interface KeySources {
+  readonly env: Environment;
+  readonly accounts: readonly StoredAccount[];
 }
 
 function fromSettings(
   name: string,
   settings: ProviderSettings,
-  env: Environment,
+  sources: KeySources,
 ): ConfiguredProvider {
   const setting = `models.providers.${name}`;
   if (name === 'offline') {
@@ -111,118 +77,111 @@ function fromSettings(
   const configured =
     settings.baseUrl === undefined ? null : parseBaseUrl(settings.baseUrl, `${setting}.base_url`);
   const kind = settings.kind ?? guessKind(name, configured);
-  const vendor = VENDOR_OF_KIND[kind];
-  const url = withOllamaApi(kind, configured ?? defaultUrl(kind, env, setting));
+  const known = presetOfKind(kind, configured);
+  const url = withOllamaApi(kind, configured ?? defaultUrl(known, sources.env, setting));
+  // The keys and models of a known provider are not those of another server that uses its protocol.
+  const isDefault = configured === null;
+  const preset = known !== null && isAccessTo(known, { name, url, isDefault }) ? known : null;
   const provider = createProvider({
     name,
-    protocol: protocolOf(kind, url),
+    protocol: chooseProtocol(kind, url),
     url,
-    key: keyOf(name, settings, kind, url, env),
+    key: keyOf(name, settings, { preset, url, sources }),
     source: setting,
-    vendor,
-    // The models of another server that uses a vendor's protocol are not known.
-    ...(vendor === null || isVendorAccess(name, settings, vendor, url) ? {} : { tiers: {} }),
+    preset,
   });
-  return settings.omit === undefined ? provider : { ...provider, omit: settings.omit };
+  if (settings.omit === undefined) return provider;
+  return { ...provider, omit: [...(provider.omit ?? []), ...settings.omit] };
 }
 
 function guessKind(name: string, configured: ParsedBaseUrl | null): ProviderKind {
-  if (name === 'ollama') return 'ollama';
-  if (isVendor(name)) return name;
+  if (isPreset(name)) return name;
   return configured === null ? 'openai-compatible' : kindOfServer(configured);
 }
 
-/** Returns the kind of the server at an address: its vendor, or else the protocol of its endpoint. */
-function kindOfServer({ url, endpoint }: ParsedBaseUrl): ProviderKind {
-  const vendor = findVendorByUrl(url);
-  if (vendor !== null) return vendor;
-  return endpoint === null || endpoint === 'openai-chat' ? 'openai-compatible' : endpoint;
+/** Returns the known provider of a kind, or that of the host if the kind is only a protocol; null: it is not known. */
+function presetOfKind(kind: ProviderKind, configured: ParsedBaseUrl | null): PresetName | null {
+  if (kind === 'openai-responses') return 'openai';
+  // A vendor's protocol at the host of another known provider, such as https://api.z.ai/api/anthropic.
+  const host = configured === null ? null : findPresetByHost(configured.url.hostname);
+  if (kind === 'openai-compatible') return host === 'google' ? null : host;
+  return host ?? kind;
+}
+
+/**
+ * Returns true if a provider is the known provider itself, or a proxy that the user has configured under its name. Its
+ * key is never sent to another server that is configured with its protocol.
+ */
+function isAccessTo(
+  preset: PresetName,
+  server: { readonly name: string; readonly url: ParsedBaseUrl; readonly isDefault: boolean },
+): boolean {
+  const { hosts, isLocal } = PRESETS[preset];
+  const isHost = hosts?.test(server.url.url.hostname) === true;
+  // Ollama's key is for its cloud, and not for servers that people run themselves.
+  if (isLocal === true) return hosts === undefined || isHost;
+  return server.isDefault || server.name === preset || isHost;
 }
 
 function withOllamaApi(kind: ProviderKind, base: ParsedBaseUrl): ParsedBaseUrl {
   return kind === 'ollama' ? { url: toOllamaApiUrl(base.url), endpoint: 'openai-chat' } : base;
 }
 
-/** Returns the header of the key if it differs from that of the protocol. */
-function keyHeaderOf({ url, protocol, key }: ProviderDraft): { readonly keyHeader?: KeyHeader } {
-  // Azure's older API expects its keys in a header of its own.
-  if (/\/openai\/deployments\//.test(url.url.pathname)) return { keyHeader: 'api-key' };
-  // Anthropic's own tools send a token as a bearer token, and a key in the header `x-api-key`.
-  const isToken = protocol === 'anthropic' && key.keyFrom?.endsWith('_AUTH_TOKEN') === true;
-  return isToken && key.apiKey !== null ? { keyHeader: 'authorization' } : {};
+function defaultUrl(preset: PresetName | null, env: Environment, setting: string): ParsedBaseUrl {
+  if (preset !== null) return presetUrl(preset, env);
+  throw new UsageError(`${setting} needs base_url, such as http://127.0.0.1:8080/v1`);
 }
 
-/** The vendor whose keys and models are used for each kind of provider; null: those of no vendor. */
-const VENDOR_OF_KIND: Readonly<Record<ProviderKind, Vendor | null>> = {
-  anthropic: 'anthropic',
-  openai: 'openai',
-  'openai-responses': 'openai',
-  google: 'google',
-  'openai-compatible': null,
-  ollama: null,
-};
-
-function defaultUrl(kind: ProviderKind, env: Environment, setting: string): ParsedBaseUrl {
-  const vendor = VENDOR_OF_KIND[kind];
-  if (vendor !== null) return vendorUrl(vendor, env);
-  if (kind === 'ollama') return ollamaBaseUrl(env.OLLAMA_HOST || `127.0.0.1:${OLLAMA_PORT}`);
-  throw new UsageError(`${setting} needs base_url, such as http://127.0.0.1:8080/v1`);
+/** Returns the address of a known provider, or the one that its environment variable holds. */
+function presetUrl(preset: PresetName, env: Environment): ParsedBaseUrl {
+  const { baseUrl, baseUrlKey } = PRESETS[preset];
+  const chosen = baseUrlKey === undefined ? undefined : env[baseUrlKey];
+  if (preset === 'ollama') return ollamaBaseUrl(chosen || `127.0.0.1:${OLLAMA_PORT}`);
+  return parseBaseUrl(chosen || baseUrl, baseUrlKey ?? preset);
 }
 
 function ollamaBaseUrl(host: string): ParsedBaseUrl {
   return { url: parseOllamaHost(host), endpoint: 'openai-chat' };
 }
 
-function vendorUrl(vendor: Vendor, env: Environment): ParsedBaseUrl {
-  const { baseUrl, baseUrlKey } = VENDORS[vendor];
-  return parseBaseUrl(env[baseUrlKey] || baseUrl, baseUrlKey);
+interface KeyTarget {
+  readonly preset: PresetName | null;
+  readonly url: ParsedBaseUrl;
+  readonly sources: KeySources;
 }
 
-/** Returns the protocol of a provider. OpenAI itself uses Responses; servers that imitate it use Chat. */
-function protocolOf(kind: ProviderKind, { url, endpoint }: ParsedBaseUrl): ProtocolName {
-  switch (kind) {
-    case 'anthropic':
-    case 'google':
-    case 'openai-responses':
-      return kind;
-    case 'openai':
-      if (findVendorByUrl(url) === 'openai') return 'openai-responses';
-      return endpoint === 'openai-responses' ? endpoint : 'openai-chat';
-    case 'openai-compatible':
-    case 'ollama':
-      return 'openai-chat';
+function keyOf(name: string, settings: ProviderSettings, target: KeyTarget): ProviderKey {
+  const { preset, url, sources } = target;
+  const own = configuredKey(`models.providers.${name}`, settings, sources.env);
+  if (own !== null) return own;
+  const names = preset === null || preset === name ? [name] : [name, preset];
+  const stored = sources.accounts.filter(({ provider }) => names.includes(provider));
+  if (settings.account !== undefined) return accountKey(name, settings.account, stored);
+  if (preset === null) {
+    return stored.length === 0 ? { apiKey: null } : accountKey(name, null, stored);
   }
+  return presetKey(preset, stored, {
+    env: sources.env,
+    isNeeded: PRESETS[preset].isLocal !== true && !isPrivateHost(url.url.href),
+  });
 }
 
-function keyOf(
-  name: string,
-  settings: ProviderSettings,
-  kind: ProviderKind,
-  base: ParsedBaseUrl,
-  env: Environment,
+/** Returns the key of a known provider from the environment, or else from an account that is signed in. */
+function presetKey(
+  preset: PresetName,
+  stored: readonly StoredAccount[],
+  { env, isNeeded }: { readonly env: Environment; readonly isNeeded: boolean },
 ): ProviderKey {
-  const vendor = VENDOR_OF_KIND[kind];
-  if (settings.apiKeyEnv !== undefined)
-    return readProviderKey([settings.apiKeyEnv], env, { needed: settings.apiKeyEnv });
-  // A vendor's key is never sent to another server that is configured with the vendor's protocol.
-  if (vendor === null || !isVendorAccess(name, settings, vendor, base)) return { apiKey: null };
-  const needed = isPrivateHost(base.url.href) ? null : (VENDORS[vendor].keys[0] ?? null);
-  return readProviderKey(keyNames(vendor), env, { needed });
+  const key = readProviderKey(keyVariables(preset), env, { needed: null });
+  if (key.keyFrom !== undefined) return key;
+  if (stored.length > 0) return accountKey(preset, null, stored);
+  const [needed] = PRESETS[preset].keys;
+  return isNeeded && needed !== undefined ? { apiKey: null, missingKey: needed } : key;
 }
 
-function keyNames(vendor: Vendor): readonly string[] {
-  const { token, keys } = VENDORS[vendor];
+function keyVariables(preset: PresetName): readonly string[] {
+  const { token, keys } = PRESETS[preset];
   return token === undefined ? keys : [token, ...keys];
-}
-
-/** Returns true if a provider is the vendor itself, or a proxy that the user configured under the vendor's name. */
-function isVendorAccess(
-  name: string,
-  settings: ProviderSettings,
-  vendor: Vendor,
-  { url }: ParsedBaseUrl,
-): boolean {
-  return settings.baseUrl === undefined || name === vendor || findVendorByUrl(url) === vendor;
 }
 
 /** Reads `LLM_*`, which names the main model, and `LIGHT_LLM_*`, which names the fast one. */
@@ -233,12 +192,20 @@ function fromLlmVariables(env: Environment): readonly ConfiguredProvider[] {
   ];
 }
 
+/** Variables with which other programs choose a cloud that Muster cannot reach yet. */
+const CLOUD_VARIABLES: readonly (readonly [variable: string, cloud: string])[] = [
+  ['CLAUDE_CODE_USE_BEDROCK', 'Amazon Bedrock'],
+  ['CLAUDE_CODE_USE_VERTEX', 'Google Vertex AI'],
+  ['CLAUDE_CODE_USE_FOUNDRY', 'Microsoft Foundry'],
+];
+
 /**
- * Returns one sentence for each of `LLM_*` and `LIGHT_LLM_*` whose variables have no effect because the id of
- * the model is not set. It contains names of variables and never a value, which may be a key.
+ * Returns one sentence for each setting in the environment that has no effect: `LLM_*` and `LIGHT_LLM_*` without the
+ * id of a model, and clouds that are not supported. It contains names of variables and never a value, which may be a
+ * key.
  */
-export function describeUnusedLlmVariables(env: Environment): readonly string[] {
-  return ['LLM', 'LIGHT_LLM'].flatMap((prefix) => {
+export function describeUnusedVariables(env: Environment): readonly string[] {
+  const incomplete = ['LLM', 'LIGHT_LLM'].flatMap((prefix) => {
     if (env[`${prefix}_MODEL_ID`]?.trim()) return [];
     const set = [`${prefix}_API_KEY`, `${prefix}_BASE_URL`].filter((name) => env[name]?.trim());
     if (set.length === 0) return [];
@@ -247,6 +214,12 @@ export function describeUnusedLlmVariables(env: Environment): readonly string[] 
       `${set.join(' and ')} ${verb} no effect: ${prefix}_MODEL_ID is not set. Set it to the id of the model.`,
     ];
   });
+  const clouds = CLOUD_VARIABLES.flatMap(([variable, cloud]) =>
+    ['', '0', 'false'].includes(env[variable]?.trim().toLowerCase() ?? '')
+      ? []
+      : [`${variable} has no effect: Muster does not support ${cloud}. Use another provider.`],
+  );
+  return [...incomplete, ...clouds];
 }
 
 function llmProvider(
@@ -261,17 +234,17 @@ function llmProvider(
   const url = configured ? parseBaseUrl(configured, `${prefix}_BASE_URL`) : null;
   const kind = url === null ? (findVendorByModelId(id) ?? 'openai') : kindOfServer(url);
   const vendor = url === null ? findVendorByModelId(id) : findVendorByUrl(url.url);
-  const at = url ?? { url: new URL(VENDORS[vendor ?? 'openai'].baseUrl), endpoint: null };
+  const at = url ?? { url: new URL(PRESETS[vendor ?? 'openai'].baseUrl), endpoint: null };
   const keyName = `${prefix}_API_KEY`;
   const needed = isPrivateHost(at.url.href) ? null : keyName;
   return [
     createProvider({
       name,
-      protocol: protocolOf(kind, at),
+      protocol: chooseProtocol(kind, at),
       url: at,
       key: readProviderKey([keyName], env, { needed }),
       source: `${prefix}_MODEL_ID`,
-      vendor,
+      preset: vendor,
       tiers: { [tier]: id },
       models: [id],
     }),
@@ -280,38 +253,64 @@ function llmProvider(
 
 /** Finds the vendor by the form of a model id; null: no vendor has such ids. */
 export function findVendorByModelId(id: string): Vendor | null {
-  return VENDOR_NAMES.find((vendor) => VENDORS[vendor].ids.test(id)) ?? null;
+  return VENDOR_NAMES.find((vendor) => PRESETS[vendor].ids?.test(id) === true) ?? null;
 }
 
 /**
- * Returns the provider of a vendor if its variables hold a key, or a base URL on this machine or network, where
- * servers seldom need a key.
+ * Returns a known provider if its variables hold a key, or a base URL on this machine or network, where servers
+ * seldom need a key.
  */
-function fromVendorVariables(vendor: Vendor, env: Environment): readonly ConfiguredProvider[] {
-  const { baseUrlKey } = VENDORS[vendor];
-  const key = readProviderKey(keyNames(vendor), env, { needed: null });
-  const url = vendorUrl(vendor, env);
+function fromVariables(
+  preset: PresetName,
+  settings: ModelSettings,
+  { env }: KeySources,
+): readonly ConfiguredProvider[] {
+  const { baseUrlKey, isOptIn, isLocal } = PRESETS[preset];
+  // A key for a local server says nothing about the address of the server.
+  if (isLocal === true || (isOptIn === true && !namesProvider(settings, preset))) return [];
+  const key = readProviderKey(keyVariables(preset), env, { needed: null });
+  const url = presetUrl(preset, env);
   const hasKey = key.keyFrom !== undefined;
   if (!hasKey && !isPrivateHost(url.url.href)) return [];
-  const protocol = protocolOf(vendor, url);
-  const source = key.keyFrom ?? baseUrlKey;
-  // Without a key it is the user's own server, and its models are not the vendor's.
-  const owner = hasKey ? vendor : null;
-  return [createProvider({ name: vendor, protocol, url, key, source, vendor: owner })];
+  const source = key.keyFrom ?? baseUrlKey ?? preset;
+  // Without a key it is the user's own server, and its models are not the provider's.
+  const owner = hasKey ? preset : null;
+  return [
+    createProvider({
+      name: preset,
+      protocol: chooseProtocol(preset, url),
+      url,
+      key,
+      source,
+      preset: owner,
+    }),
+  ];
+}
+
+/** Returns true if a setting names a model of this provider. */
+function namesProvider(settings: ModelSettings, preset: PresetName): boolean {
+  const { flag, default: main, fast, balanced, powerful } = settings;
+  return [flag, main, fast, balanced, powerful].some((name) => name?.startsWith(`${preset}/`));
+}
+
+/** Returns a known provider for which an account is signed in. */
+function fromPreset(preset: PresetName, { env, accounts }: KeySources): ConfiguredProvider {
+  const url = presetUrl(preset, env);
+  const stored = accounts.filter(({ provider }) => provider === preset);
+  const key = presetKey(preset, stored, { env, isNeeded: true });
+  const source = key.keyFrom ?? 'muster login';
+  return createProvider({
+    name: preset,
+    protocol: chooseProtocol(preset, url),
+    url,
+    key,
+    source,
+    preset,
+  });
 }
 
 function fromOllamaHost(env: Environment): readonly ConfiguredProvider[] {
   if (!env.OLLAMA_HOST?.trim()) return [];
   const url = ollamaBaseUrl(env.OLLAMA_HOST);
   return [createKeylessProvider('ollama', url, 'OLLAMA_HOST')];
-}
-
-/** Creates a provider that needs no key, uses OpenAI's Chat Completions protocol, and may serve any models. */
-export function createKeylessProvider(
-  name: string,
-  url: ParsedBaseUrl,
-  source: string,
-): ConfiguredProvider {
-  const key = { apiKey: null };
-  return createProvider({ name, protocol: 'openai-chat', url, key, source, vendor: null });
 }

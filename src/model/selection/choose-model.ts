@@ -1,10 +1,11 @@
 import { MusterError } from '../../base/errors.ts';
 import { TIER_ALIASES, TIERS, type ResolvedModel, type Tier } from '../../protocol/model.ts';
 import { chooseAutoTier, type AutoAgent } from './auto-tier.ts';
-import { VENDORS } from '../providers/vendors.ts';
+import { isPreset, PRESETS, type PresetName } from '../settings/presets.ts';
 import type { ModelSettings } from '../settings/model-settings.ts';
 import { hasUsableKey } from '../providers/provider-key.ts';
-import { isVendor, findVendorByModelId, type ConfiguredProvider } from '../providers/providers.ts';
+import { type ConfiguredProvider } from '../providers/configured-provider.ts';
+import { findVendorByModelId } from '../providers/providers.ts';
 
 /** The settings and providers from which models are chosen. They are found once; choosing is pure. */
 export interface ModelSetup {
@@ -186,8 +187,8 @@ export function chooseNamedModel(
   if (server !== undefined && requested.length > slash + 1)
     return chooseFrom(server, requested.slice(slash + 1));
   if (requested.toLowerCase() === OFFLINE) return { provider: OFFLINE, id: OFFLINE, steps: [] };
-  const vendor = prefix.toLowerCase();
-  if (isVendor(vendor)) return missingKeyError(requested, VENDORS[vendor].keys);
+  const known = prefix.toLowerCase();
+  if (isPreset(known)) return missingProviderError(requested, known);
   return chooseById(requested, setup, validNames);
 }
 
@@ -201,7 +202,7 @@ function chooseById(id: string, setup: ModelSetup, validNames: readonly string[]
     return invalidModel(`"${id}" is served by more than one provider: choose one of ${names}`);
   }
   const vendor = findVendorByModelId(id);
-  if (vendor !== null) return missingKeyError(id, VENDORS[vendor].keys);
+  if (vendor !== null) return missingProviderError(id, vendor);
   // If the models of the only provider are not known, it may have this one.
   const [only, other] = setup.providers;
   if (only !== undefined && other === undefined && only.vendor === null && only.models === null) {
@@ -215,18 +216,34 @@ function chooseById(id: string, setup: ModelSetup, validNames: readonly string[]
 function serves(server: ConfiguredProvider, id: string): boolean {
   if (server.models?.includes(id) === true) return true;
   if (Object.values(server.tiers).includes(id)) return true;
-  return server.vendor !== null && VENDORS[server.vendor].ids.test(id) && !isLlmProvider(server);
+  return (
+    server.vendor !== null &&
+    PRESETS[server.vendor].ids?.test(id) === true &&
+    !isLlmProvider(server)
+  );
 }
 
 function chooseFrom(server: ConfiguredProvider, id: string): ChoiceResult {
   if (server.missingKey !== undefined)
-    return missingKeyError(`${server.name}/${id}`, [server.missingKey]);
+    return missingKeyError(`${server.name}/${id}`, [server.missingKey], server.name);
   if (server.keyProblem !== undefined) return invalidModel(server.keyProblem);
   return { provider: server.name, id, steps: [`${server.name}/${id}`] };
 }
 
-function missingKeyError(model: string, keys: readonly string[]): MusterError {
-  return invalidModel(`"${model}" needs a key: set ${keys.join(' or ')} in the environment`);
+/** Creates the error for a model of a known provider that is not configured. */
+function missingProviderError(model: string, preset: PresetName): MusterError {
+  const { keys, isLocal, title, baseUrl } = PRESETS[preset];
+  if (isLocal !== true) return missingKeyError(model, keys, preset);
+  return invalidModel(
+    `"${model}" needs a server: add [models.providers.${preset}] to the configuration, with base_url if ${title} is not at ${baseUrl}`,
+  );
+}
+
+function missingKeyError(model: string, keys: readonly string[], provider: string): MusterError {
+  const signIn = isPreset(provider) ? `, or run "muster login ${provider}"` : '';
+  return invalidModel(
+    `"${model}" needs a key: set ${keys.join(' or ')} in the environment${signIn}`,
+  );
 }
 
 /** Lists the valid names of models for error messages. */

@@ -1,54 +1,32 @@
 import type { Tier, TokenPrices } from '../../protocol/model.ts';
+import type { AdjustmentName } from './adjustment-names.ts';
+import { PRESET_NAMES, type PresetName } from './presets.ts';
 
-/** The values of `kind` in `[models.providers.NAME]`. */
-export const PROVIDER_KINDS = [
-  'anthropic',
-  'openai',
+/** The values of `kind` in `[models.providers.NAME]`: the known providers, and two protocols of other servers. */
+export type ProviderKind = PresetName | 'openai-responses' | 'openai-compatible';
+
+export const PROVIDER_KINDS: readonly ProviderKind[] = [
+  ...PRESET_NAMES,
   'openai-responses',
-  'google',
   'openai-compatible',
-  'ollama',
-] as const;
-export type ProviderKind = (typeof PROVIDER_KINDS)[number];
-
-/** The adjustments that `omit` in `[models.providers.NAME]` can name: parts that are left out of requests. */
-export const ADJUSTMENT_NAMES = [
-  'stream_options',
-  'parallel_tool_calls',
-  'temperature',
-  'top_p',
-  'prompt_cache_key',
-  'tool_choice',
-  'store',
-  'include',
-  'strict',
-  'eager_input_streaming',
-  'cache_control',
-  'max_tokens',
-  'max_completion_tokens',
-  'output_limit',
-  'developer_role',
-  'system_role',
-  'long_call_ids',
-  'user_after_tool',
-  'calls_without_reasoning',
-  'reasoning_content',
-] as const;
-export type AdjustmentName = (typeof ADJUSTMENT_NAMES)[number];
-
-/** Returns true if a value is the name of an adjustment. */
-export function isAdjustment(name: unknown): name is AdjustmentName {
-  return ADJUSTMENT_NAMES.some((known) => known === name);
-}
+];
 
 /** The settings of a provider: `[models.providers.NAME]`. */
 export interface ProviderSettings {
   /** The parts that are left out of requests. Default: none, until the server refuses one. */
   readonly omit?: readonly AdjustmentName[];
   readonly baseUrl?: string;
+  readonly kind?: ProviderKind;
   /** The name of the environment variable that holds the key. */
   readonly apiKeyEnv?: string;
-  readonly kind?: ProviderKind;
+  /** The command that prints the key: one text for the shell, or the program and its arguments. */
+  readonly apiKeyCommand?: string | readonly string[];
+  /** The path of a file that holds the key. */
+  readonly apiKeyFile?: string;
+  /** The time in seconds after which a command or file is asked again. Default: five minutes. */
+  readonly apiKeyTtlSeconds?: number;
+  /** The name of the account, of several that `muster login` has stored for the provider. */
+  readonly account?: string;
 }
 
 /** A list of models that are tried in turn when another model fails. */

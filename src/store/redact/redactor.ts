@@ -12,7 +12,10 @@ export interface Redact {
 }
 
 export interface RedactorOptions {
-  /** Provider keys, and values of variables whose names suggest secrets. Secrets below 8 characters are ignored. */
+  /**
+   * Provider keys, and values of variables whose names suggest secrets. Secrets below 8 characters are ignored. The
+   * list may grow, since some keys are read later: a secret is replaced from the moment at which it is added.
+   */
   readonly secrets: readonly string[];
 }
 
@@ -70,20 +73,41 @@ function listKnownForms(secrets: readonly string[]): readonly string[] {
   return [...new Set(known.flatMap(listEncodedForms))].toSorted((a, b) => b.length - a.length);
 }
 
+/** Returns a function that computes a value from the known forms of the secrets, again only after the list has grown. */
+function computeFromSecrets<T>(
+  secrets: readonly string[],
+  compute: (known: readonly string[]) => T,
+): () => T {
+  let count = -1;
+  let value: T;
+  return () => {
+    if (count !== secrets.length) {
+      value = compute(listKnownForms(secrets));
+      count = secrets.length;
+    }
+    return value;
+  };
+}
+
 /** Creates a function that replaces known secrets, and keys of well-known forms, by the mark `REDACTED`. */
-export function createRedactor(options: RedactorOptions): Redact {
-  const known = listKnownForms(options.secrets);
-  return Object.assign(createReplacer(known), { canChange: createPrecheck(known) });
+export function createRedactor({ secrets }: RedactorOptions): Redact {
+  const current = computeFromSecrets(secrets, (known) => ({
+    replace: createReplacer(known),
+    canChange: createPrecheck(known),
+  }));
+  return Object.assign((text: string) => current().replace(text), {
+    canChange: (json: string) => current().canChange(json),
+  });
 }
 
 /** Creates redactors for streams of bytes, in which a secret may be split between chunks. */
-export function createStreamRedactor(options: RedactorOptions): () => StreamRedactor {
-  // One character for each byte, so that bytes that are no text stay as they are.
-  const known = listKnownForms(options.secrets).map((secret) =>
-    Buffer.from(secret, 'utf8').toString('latin1'),
-  );
-  const patterns = { known, replace: createReplacer(known), keys: createKeyPattern() };
-  return () => new StreamRedactor(patterns);
+export function createStreamRedactor({ secrets }: RedactorOptions): () => StreamRedactor {
+  const current = computeFromSecrets(secrets, (forms) => {
+    // One character for each byte, so that bytes that are no text stay as they are.
+    const known = forms.map((secret) => Buffer.from(secret, 'utf8').toString('latin1'));
+    return { known, replace: createReplacer(known), keys: createKeyPattern() };
+  });
+  return () => new StreamRedactor(current());
 }
 
 function createKeyPattern(): RegExp {

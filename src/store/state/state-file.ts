@@ -27,7 +27,7 @@ export class StateFile {
   readonly #remedy: string;
 
   /**
-   * `directory` is absolute. It is created when the file is first written. `remedy`: what a person does after moving
+   * `directory` is absolute. It is created when the file is first written. `remedy`: the next step of a person who has moved
    * a damaged file away, such as "sign in again".
    */
   constructor(directory: string, name: string, remedy: string) {

@@ -7,7 +7,7 @@ const VERSION = 1;
 /** The form in which a file holds a list of entries. */
 export interface ListFormat<T> {
   readonly fileName: string;
-  /** What a person does after moving a damaged file away, such as "sign in again". */
+  /** The next step of a person who has moved a damaged file away, such as "sign in again". */
   readonly remedy: string;
   /** The name of the list in the file. */
   readonly listName: string;

@@ -9,7 +9,7 @@ import {
 } from '../../../src/model/catalogue/catalogue.ts';
 import { computeCostUsd } from '../../../src/model/catalogue/cost.ts';
 import { createModelChooser } from '../../../src/model/selection/model-chooser.ts';
-import { VENDORS } from '../../../src/model/providers/vendors.ts';
+import { PRESETS } from '../../../src/model/settings/presets.ts';
 import { discoverProviders } from '../../../src/model/providers/providers.ts';
 import { NO_USAGE, TIERS } from '../../../src/protocol/model.ts';
 
@@ -121,10 +121,10 @@ test.each(['anthropic', 'openai', 'google'] as const)(
   'the defaults of %s are known to the provider package and have a price',
   async (vendor) => {
     for (const tier of TIERS) {
-      const id = VENDORS[vendor].tiers[tier];
+      const id = PRESETS[vendor].tiers[tier] ?? '';
       const folder = new URL(`../../../node_modules/@ai-sdk/${vendor}/dist/`, import.meta.url);
       expect(await readFile(new URL('index.js', folder), 'utf8')).toContain(`"${id}"`);
-      expect(VENDORS[vendor].ids.test(id)).toBe(true);
+      expect(PRESETS[vendor].ids?.test(id)).toBe(true);
       const { price } = await loadModelDetails({ ...OPENROUTER, vendor }, id);
       expect([id, price === null]).toEqual([id, UNPRICED.has(id)]);
     }

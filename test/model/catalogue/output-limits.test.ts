@@ -1,7 +1,8 @@
+import { PRESETS, type ProtocolName } from '../../../src/model/settings/presets.ts';
 import { describe, expect, test } from 'vitest';
 import { createAdapter } from '../../../src/model/adapters/adapter.ts';
 import { createModelChooser } from '../../../src/model/selection/model-chooser.ts';
-import { type ProtocolName, VENDORS } from '../../../src/model/providers/vendors.ts';
+import { VENDOR_NAMES } from '../../../src/model/providers/vendors.ts';
 import { findOutputLimit } from '../../../src/model/catalogue/output-limits.ts';
 import { discoverProviders } from '../../../src/model/providers/providers.ts';
 import { userMessage } from '../../../src/protocol/message.ts';
@@ -61,9 +62,9 @@ test.each([
 });
 
 test('every model of a tier has a limit', () => {
-  for (const [vendor, { tiers }] of Object.entries(VENDORS)) {
+  for (const vendor of VENDOR_NAMES) {
     const server = Object.entries(SERVERS).find(([name]) => name === vendor)?.[1];
-    for (const id of Object.values(tiers)) {
+    for (const id of Object.values(PRESETS[vendor].tiers)) {
       expect(server === undefined ? null : findOutputLimit(server, id), id).toBe(32_000);
     }
   }

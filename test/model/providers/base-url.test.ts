@@ -1,7 +1,8 @@
+import { type ProtocolName } from '../../../src/model/settings/presets.ts';
 import { describe, expect, test } from 'vitest';
 import { createAdapter } from '../../../src/model/adapters/adapter.ts';
 import { findCandidateUrls, parseBaseUrl } from '../../../src/model/providers/base-url.ts';
-import type { ProtocolName } from '../../../src/model/providers/vendors.ts';
+
 import { discoverProviders } from '../../../src/model/providers/providers.ts';
 import { userMessage } from '../../../src/protocol/message.ts';
 import {

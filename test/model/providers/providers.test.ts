@@ -10,7 +10,7 @@ import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
 import { resolveMainModel } from '../../../src/model/selection/resolve-model.ts';
 import {
   discoverProviders,
-  describeUnusedLlmVariables,
+  describeUnusedVariables,
 } from '../../../src/model/providers/providers.ts';
 import type { Environment } from '../../../src/sys/env.ts';
 
@@ -336,6 +336,6 @@ describe('variables that name a model incompletely', () => {
       ],
     ],
   ])('%j', (env, expected) => {
-    expect(describeUnusedLlmVariables(env)).toEqual(expected);
+    expect(describeUnusedVariables(env)).toEqual(expected);
   });
 });

@@ -118,7 +118,7 @@ describe('a definition with the name', () => {
       'an unavailable model',
       CLAUDE,
       ["GPT-4.1 | 'gpt-5'"],
-      'tester asks for the model "GPT-4.1", "gpt-5", which is not usable ("gpt-4.1" needs a key: set OPENAI_API_KEY in the environment); its parent\'s is used',
+      'tester asks for the model "GPT-4.1", "gpt-5", which is not usable ("gpt-4.1" needs a key: set OPENAI_API_KEY in the environment, or run "muster login openai"); its parent\'s is used',
     ],
     [
       'a version that does not exist',

@@ -241,7 +241,7 @@ describe('a task', () => {
       id: 'claude-opus-5-5',
       chain: ['Explore: openai/gpt-6-sol: not usable', 'parent: anthropic/claude-opus-5-5'],
       warning:
-        'Explore asks for the model "openai/gpt-6-sol", which is not usable ("openai/gpt-6-sol" needs a key: set OPENAI_API_KEY in the environment); its parent\'s is used',
+        'Explore asks for the model "openai/gpt-6-sol", which is not usable ("openai/gpt-6-sol" needs a key: set OPENAI_API_KEY in the environment, or run "muster login openai"); its parent\'s is used',
     });
   });
 

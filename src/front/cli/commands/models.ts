@@ -1,4 +1,5 @@
 import { reportModels, type ModelsReport } from '../../../api/index.ts';
+import { stateDirectory } from '../../../trust/state-directory.ts';
 import { defineReportCommand } from '../command.ts';
 import { columns } from '../layout.ts';
 import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
@@ -12,9 +13,12 @@ export const modelsCommand = defineReportCommand({
   examples: ['muster models'],
   parse: ({ flags }) => ({ json: flags.has('json'), ...configOptions(flags) }),
   run: async (options, context) => {
-    const { loadConfiguration } = await import('../configuration.ts');
+    const { loadConfiguration, stateLocation } = await import('../configuration.ts');
     const loaded = await loadConfiguration(options, context);
-    const report = await reportModels(loaded, context.environment);
+    const report = await reportModels(loaded, {
+      environment: context.environment,
+      directory: stateDirectory(stateLocation(options, context)),
+    });
     const isMissing = report.choices.some(({ wish, model }) => wish === 'main' && model === null);
     return { json: report, text: asText(report), code: isMissing ? 1 : 0 };
   },

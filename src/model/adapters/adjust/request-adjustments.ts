@@ -1,5 +1,6 @@
+import { type AdjustmentName, isAdjustment } from '../../settings/adjustment-names.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
-import { isAdjustment, type AdjustmentName } from '../../settings/model-settings.ts';
+
 import {
   OUTPUT_LIMIT_FIELDS,
   renameField,
@@ -141,11 +142,6 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
 
 type KnownNeeds = readonly (readonly [pattern: RegExp, names: readonly AdjustmentName[]])[];
 
-/** The adjustments that a server is known to need, by its host. They are made from the first request on. */
-const KNOWN_SERVERS: KnownNeeds = [
-  [/(?:^|\.)mistral\.ai$/, ['stream_options', 'reasoning_content']],
-];
-
 /** The adjustments that a model is known to need on any server. */
 const KNOWN_MODELS: KnownNeeds = [
   [
@@ -162,11 +158,9 @@ export class RequestAdjustments {
   private readonly forServer: Set<AdjustmentName>;
   private readonly forModels = new Map<string, Set<AdjustmentName>>();
 
-  /** `omit`: the configured adjustments, which are made from the first request on. */
-  constructor(baseUrl: string, omit: readonly AdjustmentName[] = []) {
-    const { hostname } = new URL(baseUrl);
-    const known = KNOWN_SERVERS.flatMap(([host, names]) => (host.test(hostname) ? names : []));
-    this.forServer = new Set([...known, ...omit]);
+  /** `omit`: the adjustments that are made from the first request on. */
+  constructor(omit: readonly AdjustmentName[] = []) {
+    this.forServer = new Set(omit);
   }
 
   /** Returns the body in the form that the server accepts for this model; the same string if nothing changes. */

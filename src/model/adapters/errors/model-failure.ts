@@ -1,3 +1,4 @@
+import { KeyUnavailableError } from '../../../protocol/api-key.ts';
 import { listNames } from '../../../base/text.ts';
 import { UsageError, errorMessage, systemErrorCode } from '../../../base/errors.ts';
 import type { FailureKind, ModelFailure } from '../../../protocol/model.ts';
@@ -62,6 +63,9 @@ function readThrown(thrown: unknown, context: FailureContext): FailureDetails {
 function readAnswerError(thrown: unknown): FailureDetails | null {
   if (thrown instanceof IncompleteAnswerError)
     return { kind: 'connect', text: thrown.message, retryable: true };
+  if (thrown instanceof KeyUnavailableError) {
+    return { kind: 'auth', text: thrown.message, retryable: false };
+  }
   if (thrown instanceof AnswerTooLargeError) {
     return { kind: 'too_large', text: thrown.message, retryable: false };
   }

@@ -37,7 +37,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     help: async () => '',
   };
   const probes: DoctorProbes = {
-    models: (loaded) => reportModels(loaded, environment),
+    models: (loaded, directory) => reportModels(loaded, { environment, directory }),
     nodeVersion: '24.1.0',
     uid: process.getuid?.(),
     ripgrep: () => Promise.resolve(process.execPath),

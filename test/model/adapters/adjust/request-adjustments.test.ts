@@ -1,3 +1,7 @@
+import {
+  ADJUSTMENT_NAMES,
+  type AdjustmentName,
+} from '../../../../src/model/settings/adjustment-names.ts';
 import { describe, expect, it } from 'vitest';
 import { createAdapter } from '../../../../src/model/adapters/adapter.ts';
 import { anthropicProtocol as anthropic } from '../../../../src/model/adapters/anthropic/anthropic-protocol.ts';
@@ -5,10 +9,7 @@ import { RequestAdjustments } from '../../../../src/model/adapters/adjust/reques
 import { HttpStatusError } from '../../../../src/model/adapters/errors/answer-errors.ts';
 import { chatProtocol as chat } from '../../../../src/model/adapters/openai-chat/chat-protocol.ts';
 import { userMessage } from '../../../../src/protocol/message.ts';
-import {
-  ADJUSTMENT_NAMES,
-  type AdjustmentName,
-} from '../../../../src/model/settings/model-settings.ts';
+
 import { adapterDeps, collect, request, serve, sse } from '../support.ts';
 
 const user = { role: 'user', content: 'Hi' };
@@ -162,7 +163,7 @@ describe('an adjustment', () => {
 
   it.each(ROWS)('%s is learned from the message of the server', (_name, said, sent, then) => {
     for (const status of [400, 422]) {
-      const adjustments = new RequestAdjustments(URL);
+      const adjustments = new RequestAdjustments();
       expect(adjustments.learn('m', refusal(status, said, sent))).toBe(true);
       expect(JSON.parse(adjustments.apply('m', JSON.stringify(sent)))).toEqual(then);
     }
@@ -171,7 +172,7 @@ describe('an adjustment', () => {
   it.each(ROWS)(
     '%s applies from the first request on if the user’s settings say so',
     (name, _said, sent, then) => {
-      const adjustments = new RequestAdjustments(URL, [name]);
+      const adjustments = new RequestAdjustments([name]);
       expect(JSON.parse(adjustments.apply('m', JSON.stringify(sent)))).toEqual(then);
     },
   );
@@ -179,7 +180,7 @@ describe('an adjustment', () => {
   it.each(ROWS)(
     '%s is learned once, and not again for the same words',
     (_name, said, sent, then) => {
-      const adjustments = new RequestAdjustments(URL);
+      const adjustments = new RequestAdjustments();
       adjustments.learn('m', refusal(400, said, sent));
       expect(adjustments.learn('m', refusal(400, said, then))).toBe(false);
     },
@@ -187,7 +188,7 @@ describe('an adjustment', () => {
 
   it.each([401, 403, 404, 429, 500])('is not learned from HTTP %i', (status) => {
     expect(
-      new RequestAdjustments(URL).learn(
+      new RequestAdjustments().learn(
         'm',
         refusal(status, 'stream_options', { stream_options: {} }),
       ),
@@ -195,12 +196,12 @@ describe('an adjustment', () => {
   });
 
   it('is not learned from a refusal of a part that was not sent', () => {
-    expect(new RequestAdjustments(URL).learn('m', refusal(400, 'stream_options', {}))).toBe(false);
+    expect(new RequestAdjustments().learn('m', refusal(400, 'stream_options', {}))).toBe(false);
   });
 
   it('for a model applies only to that model, and for a server to all of its models', () => {
     const sent = { temperature: 0, stream_options: {} };
-    const adjustments = new RequestAdjustments(URL);
+    const adjustments = new RequestAdjustments();
     adjustments.learn('a', refusal(400, 'temperature', sent));
     adjustments.learn('a', refusal(400, 'stream_options', sent));
     expect(JSON.parse(adjustments.apply('a', JSON.stringify(sent)))).toEqual({});
@@ -210,7 +211,7 @@ describe('an adjustment', () => {
   it("is known for Mistral's models before their server refuses anything", () => {
     const sent = JSON.stringify({ messages: [user, called, result, user] });
     const { messages } = JSON.parse(
-      new RequestAdjustments(URL).apply('mistral-large-latest', sent),
+      new RequestAdjustments().apply('mistral-large-latest', sent),
     ) as {
       messages: unknown;
     };
@@ -361,7 +362,7 @@ const WORDINGS: readonly (readonly [said: unknown, sent: object, then: object])[
 
 describe('other wordings', () => {
   it.each(WORDINGS)('%j', (said, sent, then) => {
-    const adjustments = new RequestAdjustments(URL);
+    const adjustments = new RequestAdjustments();
     expect(adjustments.learn('m', refusal(400, JSON.stringify(said), sent))).toBe(true);
     expect(JSON.parse(adjustments.apply('m', JSON.stringify(sent)))).toEqual(then);
   });
@@ -394,14 +395,14 @@ describe('other wordings', () => {
       messages: [system, { ...user, cache_control: {} }],
       tools: [{ name: 'Read', strict: false }],
     };
-    expect(new RequestAdjustments(URL).learn('m', refusal(422, JSON.stringify(said), sent))).toBe(
+    expect(new RequestAdjustments().learn('m', refusal(422, JSON.stringify(said), sent))).toBe(
       false,
     );
   });
 
   it('a limit that is refused under both of its names is left out', () => {
     const sent = { max_tokens: 5, messages: [user] };
-    const adjustments = new RequestAdjustments(URL);
+    const adjustments = new RequestAdjustments();
     const learn = (field: string) => {
       const now: object = JSON.parse(adjustments.apply('m', JSON.stringify(sent)));
       expect(now).toHaveProperty(field);

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { findPresetByHost, PRESETS } from '../../../../src/model/settings/presets.ts';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../../../src/base/json.ts';
 import { createAdapter } from '../../../../src/model/adapters/adapter.ts';
@@ -58,7 +59,9 @@ async function bodyFor(
       throw new Error('sent');
     },
   };
-  const endpoint = { name: 'test', baseUrl, apiKey: 'key' };
+  const preset = findPresetByHost(new URL(baseUrl).hostname);
+  const omit = preset === null ? [] : (PRESETS[preset].omit ?? []);
+  const endpoint = { name: 'test', baseUrl, apiKey: 'key', omit };
   const asked = request(messages, {
     model: { provider: 'test', id: model, chain: [] },
     maxOutputTokens: 1000,

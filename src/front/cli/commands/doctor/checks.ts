@@ -43,7 +43,7 @@ export interface DoctorProbes {
   /** Resolves to the path of the ripgrep that Grep runs; rejects if ripgrep is missing. */
   readonly ripgrep: () => Promise<string>;
   /** Lists the models of this configuration, including those of local servers. May throw UsageError. */
-  readonly models: (loaded: ConfigReading) => Promise<ModelsReport>;
+  readonly models: (loaded: ConfigReading, directory: string) => Promise<ModelsReport>;
   readonly agents: (location: DoctorLocation) => Promise<AgentsReport>;
   /** Repairs in the answers of the newest tasks. */
   readonly repairs: (dataDir: string) => Promise<RepairsByModel>;
@@ -67,7 +67,7 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
     nodeVersion: process.versions.node,
     uid: process.getuid?.(),
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
-    models: (loaded) => reportModels(loaded, environment),
+    models: (loaded, directory) => reportModels(loaded, { environment, directory }),
     repairs: (data) => recentRepairs(data, environment),
     sandbox: async (location) =>
       (await openConfiguredSandbox({ ...location, canWriteDataDir: false })).state(),
@@ -115,7 +115,7 @@ async function allChecks(
     nodeCheck(probes.nodeVersion),
     ...configChecks(reading),
     dataDirCheck(data, probes.uid),
-    ...(await checkModels(reading, probes)),
+    ...(await checkModels(reading, data, probes)),
     ...(await checkAnswers(data, probes)),
     ...agents.checks,
     ...trustChecks({ files: reading.files, skipped: agents.skipped }),
@@ -163,9 +163,10 @@ async function resultOrError<Result>(probe: () => Promise<Result>): Promise<Resu
 
 async function checkModels(
   reading: ConfigReading,
+  directory: string,
   { models }: DoctorProbes,
 ): Promise<readonly Check[]> {
-  const report = await resultOrError(() => models(reading));
+  const report = await resultOrError(() => models(reading, directory));
   return report instanceof MusterError
     ? [fail('model', report.message, null)]
     : modelChecks(report);

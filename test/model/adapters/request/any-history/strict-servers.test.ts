@@ -7,7 +7,7 @@ import type { ProtocolAdapter } from '../../../../../src/model/adapters/protocol
 import { googleProtocol as google } from '../../../../../src/model/adapters/google/google-protocol.ts';
 import { chatProtocol as chat } from '../../../../../src/model/adapters/openai-chat/chat-protocol.ts';
 import { responsesProtocol as responses } from '../../../../../src/model/adapters/openai-responses/responses-protocol.ts';
-import type { ProtocolName } from '../../../../../src/model/providers/vendors.ts';
+import type { ProtocolName } from '../../../../../src/model/settings/presets.ts';
 import type { ModelRequest, ResolvedModel } from '../../../../../src/protocol/model.ts';
 import {
   describeViolations,

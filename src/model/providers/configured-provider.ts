@@ -1,0 +1,113 @@
+import type { Tier } from '../../protocol/model.ts';
+import type { AdjustmentName } from '../settings/adjustment-names.ts';
+import type { ProviderKind } from '../settings/model-settings.ts';
+import {
+  findPresetByHost,
+  PRESETS,
+  type PresetName,
+  type ProtocolName,
+  type ProviderPreset,
+} from '../settings/presets.ts';
+import { type ParsedBaseUrl, type CandidateUrls, findCandidateUrls } from './base-url.ts';
+import type { KeyHeader, ProviderKey } from './provider-key.ts';
+import { findVendorByUrl, isPrivateHost, isVendor, type Vendor } from './vendors.ts';
+
+/** A configured provider. It may lack a usable key. */
+export interface ConfiguredProvider extends CandidateUrls, ProviderKey {
+  readonly name: string;
+  readonly protocol: ProtocolName;
+  /** The setting that configures it, for messages. */
+  readonly source: string;
+  /** The vendor whose models it serves under the vendor's own ids; null: it may serve any models. */
+  readonly vendor: Vendor | null;
+  /** The headers of every request. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The models for the tiers, as far as they are known. */
+  readonly tiers: Readonly<Partial<Record<Tier, string>>>;
+  /** The ids that it is known to serve in addition to the vendor's; null: they are not known. */
+  readonly models: readonly string[] | null;
+  /** True for a server on this machine or network. */
+  readonly isPrivate: boolean;
+  /** The parts that are left out of its requests. Default: none, until the server refuses one. */
+  readonly omit?: readonly AdjustmentName[];
+}
+
+/** The parts from which a provider is created. */
+export interface ProviderDraft extends Pick<ConfiguredProvider, 'name' | 'protocol' | 'source'> {
+  /** The known provider whose servers it uses; null: another server. */
+  readonly preset: PresetName | null;
+  readonly url: ParsedBaseUrl;
+  readonly key: ProviderKey;
+  /** Default: those of the known provider. */
+  readonly tiers?: ConfiguredProvider['tiers'];
+  /** Default: they are not known. */
+  readonly models?: readonly string[];
+}
+
+/** Creates a provider from its settings. */
+export function createProvider(draft: ProviderDraft): ConfiguredProvider {
+  const { url, key, preset, ...stated } = draft;
+  const urls = findCandidateUrls(url, draft.protocol);
+  const tiers = preset === null ? {} : PRESETS[preset].tiers;
+  const host = findPresetByHost(url.url.hostname);
+  const { headers, omit }: Partial<ProviderPreset> = host === null ? {} : PRESETS[host];
+  return {
+    tiers,
+    models: null,
+    ...(headers !== undefined && { headers }),
+    ...(omit !== undefined && { omit }),
+    ...stated,
+    vendor: isVendor(preset) ? preset : null,
+    ...urls,
+    ...key,
+    ...keyHeaderOf(draft),
+    isPrivate: isPrivateHost(urls.baseUrl),
+  };
+}
+
+/** Creates a provider that needs no key, uses OpenAI's Chat Completions protocol, and may serve any models. */
+export function createKeylessProvider(
+  name: string,
+  url: ParsedBaseUrl,
+  source: string,
+): ConfiguredProvider {
+  const key = { apiKey: null };
+  return createProvider({ name, protocol: 'openai-chat', url, key, source, preset: null });
+}
+
+/** Returns the kind of the server at an address: a known provider, or else the protocol of its endpoint. */
+export function kindOfServer({ url, endpoint }: ParsedBaseUrl): ProviderKind {
+  const known = findVendorByUrl(url) ?? findPresetByHost(url.hostname);
+  // Google's host also has an API that imitates OpenAI's.
+  if (known !== null && !(known === 'google' && findVendorByUrl(url) === null)) return known;
+  return endpoint === null || endpoint === 'openai-chat' ? 'openai-compatible' : endpoint;
+}
+
+/** Returns the protocol of a provider. OpenAI itself uses Responses; servers that imitate it use Chat. */
+export function chooseProtocol(kind: ProviderKind, { url, endpoint }: ParsedBaseUrl): ProtocolName {
+  switch (kind) {
+    case 'anthropic':
+    case 'google':
+    case 'openai-responses':
+      return kind;
+    case 'openai':
+      if (findVendorByUrl(url) === 'openai') return 'openai-responses';
+      return endpoint === 'openai-responses' ? endpoint : 'openai-chat';
+    case 'openai-compatible':
+      return 'openai-chat';
+    default:
+      // Some of the others offer the protocols of the large vendors at further addresses.
+      return findVendorByUrl(url) === 'anthropic'
+        ? 'anthropic'
+        : (endpoint ?? PRESETS[kind].protocol);
+  }
+}
+
+/** Returns the header of the key if it differs from that of the protocol. */
+function keyHeaderOf({ url, protocol, key }: ProviderDraft): { readonly keyHeader?: KeyHeader } {
+  // Azure's older API expects its keys in a header of its own.
+  if (/\/openai\/deployments\//.test(url.url.pathname)) return { keyHeader: 'api-key' };
+  // Anthropic's own tools send a token as a bearer token, and a key in the header `x-api-key`.
+  const isToken = protocol === 'anthropic' && key.keyFrom?.endsWith('_AUTH_TOKEN') === true;
+  return isToken && key.apiKey !== null ? { keyHeader: 'authorization' } : {};
+}

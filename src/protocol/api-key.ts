@@ -1,0 +1,49 @@
+import { MusterError } from '../base/errors.ts';
+
+/** A key that is read when the first request needs it, since reading it takes time or the key changes. */
+export type KeySource =
+  | {
+      readonly kind: 'command';
+      /** One text for the shell, or the program and its arguments. */
+      readonly command: string | readonly string[];
+      readonly ttlMs: number;
+      /** The setting that names the command, for messages. */
+      readonly setting: string;
+    }
+  | {
+      readonly kind: 'file';
+      /** The path as a person has written it. */
+      readonly path: string;
+      readonly ttlMs: number;
+      /** The setting that names the file, for messages. */
+      readonly setting: string;
+    }
+  | { readonly kind: 'keychain'; readonly provider: string; readonly account: string };
+
+/** The error for a key that cannot be read. It says what to do and never holds a key. */
+export class KeyUnavailableError extends MusterError {
+  override readonly name = 'KeyUnavailableError';
+
+  constructor(message: string) {
+    super('PERMISSION_DENIED', message);
+  }
+}
+
+/** The port to keys that are not in the environment. */
+export interface KeyReader {
+  /**
+   * Reads a key. `isFresh`: the key that was read before was refused, so it is not used again. Rejects with
+   * KeyUnavailableError.
+   */
+  read(source: KeySource, options?: { readonly isFresh: boolean }): Promise<string>;
+}
+
+/** A key that `muster login` has stored. */
+export interface StoredAccount {
+  /** The name of the provider. */
+  readonly provider: string;
+  /** The name that tells several accounts of a provider apart. */
+  readonly account: string;
+  /** The key; null: it is in the keychain of the system. */
+  readonly key: string | null;
+}
