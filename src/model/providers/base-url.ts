@@ -188,7 +188,7 @@ const KNOWN_PATHS: readonly (readonly [host: RegExp, written: RegExp, path?: str
   [/^api\.deepinfra\.com$/, /^(?:(?:\/v1)?\/openai)?$/, '/v1/openai'],
   [/^api\.cohere\.(?:ai|com)$/, /^(?:\/compatibility)?$/, '/compatibility/v1'],
   [/^models\.github\.ai$/, /^(?:\/inference)?$/, '/inference'],
-  [/^api\.perplexity\.ai$/, /^$/],
+  [/^api\.perplexity\.ai$/, /^$/, '/v1'],
   [/^api\.[a-z.]*githubcopilot\.com$/, /^$/],
   [/^gateway\.ai\.cloudflare\.com$/, /^\/v1\/[^/]+\/[^/]+\/compat$/],
 ];

@@ -12,7 +12,6 @@ import {
 } from '../settings/presets.ts';
 import { type ParsedBaseUrl, toOllamaApiUrl, parseOllamaHost, parseBaseUrl } from './base-url.ts';
 import {
-  createKeylessProvider,
   createProvider,
   kindOfServer,
   chooseProtocol,
@@ -44,8 +43,7 @@ export function discoverProviders(
     ...accounts.flatMap(({ provider }) =>
       isPreset(provider) ? [fromPreset(provider, sources)] : [],
     ),
-    ...PRESET_NAMES.flatMap((preset) => fromVariables(preset, settings, sources)),
-    ...fromOllamaHost(env),
+    ...PRESET_NAMES.flatMap((preset) => fromVariables(preset, env)),
   ];
   const byName = new Map<string, ConfiguredProvider>();
   for (const provider of found) {
@@ -260,37 +258,22 @@ export function findVendorByModelId(id: string): Vendor | null {
  * Returns a known provider if its variables hold a key, or a base URL on this machine or network, where servers
  * seldom need a key.
  */
-function fromVariables(
-  preset: PresetName,
-  settings: ModelSettings,
-  { env }: KeySources,
-): readonly ConfiguredProvider[] {
-  const { baseUrlKey, isOptIn, isLocal } = PRESETS[preset];
-  // A key for a local server says nothing about the address of the server.
-  if (isLocal === true || (isOptIn === true && !namesProvider(settings, preset))) return [];
-  const key = readProviderKey(keyVariables(preset), env, { needed: null });
+function fromVariables(preset: PresetName, env: Environment): readonly ConfiguredProvider[] {
+  const { baseUrlKey, isLocal } = PRESETS[preset];
+  const isAddressSet = baseUrlKey !== undefined && Boolean(env[baseUrlKey]?.trim());
+  // A key for a server that people run themselves does not say where the server is.
+  if (isLocal === true && !isAddressSet) return [];
   const url = presetUrl(preset, env);
+  const key = isAccessTo(preset, { name: preset, url, isDefault: true })
+    ? readProviderKey(keyVariables(preset), env, { needed: null })
+    : { apiKey: null };
   const hasKey = key.keyFrom !== undefined;
-  if (!hasKey && !isPrivateHost(url.url.href)) return [];
-  const source = key.keyFrom ?? baseUrlKey ?? preset;
+  if (!hasKey && isLocal !== true && !isPrivateHost(url.url.href)) return [];
+  const source = (isLocal === true ? baseUrlKey : key.keyFrom) ?? baseUrlKey ?? preset;
   // Without a key it is the user's own server, and its models are not the provider's.
   const owner = hasKey ? preset : null;
-  return [
-    createProvider({
-      name: preset,
-      protocol: chooseProtocol(preset, url),
-      url,
-      key,
-      source,
-      preset: owner,
-    }),
-  ];
-}
-
-/** Returns true if a setting names a model of this provider. */
-function namesProvider(settings: ModelSettings, preset: PresetName): boolean {
-  const { flag, default: main, fast, balanced, powerful } = settings;
-  return [flag, main, fast, balanced, powerful].some((name) => name?.startsWith(`${preset}/`));
+  const protocol = chooseProtocol(preset, url);
+  return [createProvider({ name: preset, protocol, url, key, source, preset: owner })];
 }
 
 /** Returns a known provider for which an account is signed in. */
@@ -307,10 +290,4 @@ function fromPreset(preset: PresetName, { env, accounts }: KeySources): Configur
     source,
     preset,
   });
-}
-
-function fromOllamaHost(env: Environment): readonly ConfiguredProvider[] {
-  if (!env.OLLAMA_HOST?.trim()) return [];
-  const url = ollamaBaseUrl(env.OLLAMA_HOST);
-  return [createKeylessProvider('ollama', url, 'OLLAMA_HOST')];
 }

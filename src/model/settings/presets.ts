@@ -16,11 +16,6 @@ export interface ProviderPreset {
   readonly token?: string;
   /** The environment variables for a key. The first that is set is used. */
   readonly keys: readonly string[];
-  /**
-   * True if a key in the environment is only used after a model or setting has named the provider, since the
-   * variable usually holds a key for something else.
-   */
-  readonly isOptIn?: true;
   /** True for a server that people run themselves, which needs no key by default. */
   readonly isLocal?: true;
   /** The page on which a person creates a key. Default: the provider needs no key. */
@@ -89,25 +84,28 @@ const TABLE = {
     baseUrl: 'https://openrouter.ai/api/v1',
     baseUrlKey: 'OPENROUTER_BASE_URL',
     keys: ['OPENROUTER_API_KEY'],
-    keyPage: 'https://openrouter.ai/settings/keys',
+    keyPage: 'https://openrouter.ai/keys',
     hosts: /^openrouter\.ai$/,
     // These names lead to the newest model of a family.
     tiers: {
-      fast: '~openai/gpt-mini-latest',
+      fast: '~anthropic/claude-haiku-latest',
       balanced: '~anthropic/claude-sonnet-latest',
       powerful: '~anthropic/claude-opus-latest',
     },
-    // The name of the program in OpenRouter's list of requests: https://openrouter.ai/docs/app-attribution
-    headers: { 'x-title': 'Muster' },
+    // The name of the program in the user's list of requests: https://openrouter.ai/docs/app-attribution
+    headers: { 'x-openrouter-title': 'Muster', 'x-openrouter-categories': 'cli-agent' },
   },
   deepseek: {
     title: 'DeepSeek',
     protocol: 'openai-chat',
-    baseUrl: 'https://api.deepseek.com/v1',
+    baseUrl: 'https://api.deepseek.com',
+    baseUrlKey: 'DEEPSEEK_BASE_URL',
     keys: ['DEEPSEEK_API_KEY'],
     keyPage: 'https://platform.deepseek.com/api_keys',
     hosts: /^api\.deepseek\.com$/,
-    tiers: { fast: 'deepseek-v4-flash', balanced: 'deepseek-v4-pro' },
+    tiers: { fast: 'deepseek-flash', balanced: 'deepseek-v4-pro' },
+    // It thinks by default, and then refuses calls without thoughts: https://api-docs.deepseek.com/guides/thinking_mode
+    omit: ['calls_without_reasoning'],
   },
   mistral: {
     title: 'Mistral',
@@ -116,11 +114,8 @@ const TABLE = {
     keys: ['MISTRAL_API_KEY'],
     keyPage: 'https://console.mistral.ai/api-keys',
     hosts: /^(?:api|codestral)\.mistral\.ai$/,
-    tiers: {
-      fast: 'mistral-small-latest',
-      balanced: 'devstral-latest',
-      powerful: 'mistral-large-latest',
-    },
+    tiers: { fast: 'mistral-small-latest', balanced: 'mistral-medium-latest' },
+    // The schema of its requests knows neither of them: https://docs.mistral.ai/api
     omit: ['stream_options', 'reasoning_content'],
   },
   groq: {
@@ -131,33 +126,43 @@ const TABLE = {
     keyPage: 'https://console.groq.com/keys',
     hosts: /^api\.groq\.com$/,
     tiers: { fast: 'openai/gpt-oss-20b', balanced: 'openai/gpt-oss-120b' },
+    // "property 'reasoning_content' is unsupported"
+    omit: ['reasoning_content'],
   },
   cerebras: {
     title: 'Cerebras',
     protocol: 'openai-chat',
     baseUrl: 'https://api.cerebras.ai/v1',
     keys: ['CEREBRAS_API_KEY'],
-    keyPage: 'https://cloud.cerebras.ai/platform',
+    keyPage: 'https://cloud.cerebras.ai',
     hosts: /^api\.cerebras\.ai$/,
-    tiers: { fast: 'gpt-oss-120b', balanced: 'zai-glm-4.7' },
+    tiers: { fast: 'gpt-oss-120b', balanced: 'qwen-3.8-27b' },
+    headers: { 'x-cerebras-3rd-party-integration': 'muster' },
+    // https://inference-docs.cerebras.ai/resources/openai
+    omit: ['reasoning_content', 'parallel_tool_calls'],
   },
   xai: {
     title: 'xAI',
-    protocol: 'openai-chat',
+    // Its Chat Completions are deprecated, and cannot send thoughts back.
+    protocol: 'openai-responses',
     baseUrl: 'https://api.x.ai/v1',
     keys: ['XAI_API_KEY'],
     keyPage: 'https://console.x.ai',
     hosts: /^(?:[\w-]+\.)?api\.x\.ai$/,
-    tiers: { fast: 'grok-code-fast-1', balanced: 'grok-4.6' },
+    tiers: { fast: 'grok-build-0.1', balanced: 'grok-4.6', powerful: 'grok-4.7' },
   },
   together: {
     title: 'Together AI',
     protocol: 'openai-chat',
-    baseUrl: 'https://api.together.xyz/v1',
-    keys: ['TOGETHER_API_KEY', 'TOGETHERAI_API_KEY', 'TOGETHER_AI_API_KEY'],
+    baseUrl: 'https://api.together.ai/v1',
+    keys: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
     keyPage: 'https://api.together.ai/settings/api-keys',
-    hosts: /^api\.together\.(?:xyz|ai)$/,
-    tiers: { fast: 'openai/gpt-oss-20b', balanced: 'zai-org/GLM-5.2' },
+    hosts: /^api\.together\.(?:ai|xyz)$/,
+    tiers: {
+      fast: 'zai-org/GLM-5.3-Flash',
+      balanced: 'zai-org/GLM-5.3',
+      powerful: 'moonshotai/Kimi-K3',
+    },
   },
   fireworks: {
     title: 'Fireworks AI',
@@ -167,28 +172,32 @@ const TABLE = {
     keyPage: 'https://app.fireworks.ai/settings/users/api-keys',
     hosts: /^api\.fireworks\.ai$/,
     tiers: {
-      fast: 'accounts/fireworks/models/gpt-oss-20b',
-      balanced: 'accounts/fireworks/models/glm-5p2',
+      fast: 'accounts/fireworks/models/glm-5p3-flash',
+      balanced: 'accounts/fireworks/models/glm-5p3',
+      powerful: 'accounts/fireworks/models/kimi-k3',
     },
   },
   moonshot: {
     title: 'Moonshot AI (Kimi)',
     protocol: 'openai-chat',
     baseUrl: 'https://api.moonshot.ai/v1',
-    baseUrlKey: 'MOONSHOT_BASE_URL',
     keys: ['MOONSHOT_API_KEY'],
-    keyPage: 'https://platform.moonshot.ai/console/api-keys',
+    keyPage: 'https://platform.kimi.ai/console/api-keys',
     hosts: /^api\.moonshot\.(?:ai|cn)$/,
-    tiers: { fast: 'kimi-k2.7-code-highspeed', balanced: 'kimi-k2.7-code', powerful: 'kimi-k3' },
+    tiers: { balanced: 'kimi-k3.1-pro' },
+    // "invalid temperature: only 1 is allowed for this model"; `max_tokens` stands for the limit of the older API.
+    omit: ['calls_without_reasoning', 'max_tokens', 'temperature', 'top_p', 'strict'],
   },
   zai: {
     title: 'Z.ai',
     protocol: 'openai-chat',
     baseUrl: 'https://api.z.ai/api/paas/v4',
-    keys: ['ZAI_API_KEY', 'Z_AI_API_KEY', 'ZHIPU_API_KEY'],
-    keyPage: 'https://z.ai/manage-apikey/apikey-list',
+    keys: ['ZAI_API_KEY', 'Z_AI_API_KEY'],
+    keyPage: 'https://z.ai/model-api',
     hosts: /^(?:api\.z\.ai|open\.bigmodel\.cn)$/,
     tiers: { fast: 'glm-5.3-flash', balanced: 'glm-5.3' },
+    // "Tool choice must be auto"
+    omit: ['tool_choice'],
   },
   qwen: {
     title: 'Qwen (Alibaba Model Studio)',
@@ -196,44 +205,40 @@ const TABLE = {
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     baseUrlKey: 'DASHSCOPE_BASE_URL',
     keys: ['DASHSCOPE_API_KEY'],
-    keyPage: 'https://modelstudio.console.alibabacloud.com/?tab=playground#/api-key',
-    hosts: /^dashscope[a-z-]*\.aliyuncs\.com$/,
-    tiers: { fast: 'qwen3-coder-flash', balanced: 'qwen3-coder-plus', powerful: 'qwen3-max' },
+    keyPage: 'https://modelstudio.console.alibabacloud.com/',
+    hosts:
+      /^(?:dashscope[a-z-]*\.aliyuncs\.com|coding[a-z-]*\.dashscope\.aliyuncs\.com|[\w.-]+\.maas\.aliyuncs\.com)$/,
+    tiers: { fast: 'qwen3.8-flash', balanced: 'qwen3.7-plus', powerful: 'qwen3.8-max' },
   },
   minimax: {
     title: 'MiniMax',
-    protocol: 'openai-chat',
-    baseUrl: 'https://api.minimax.io/v1',
+    // Its other protocol mixes the thoughts into the text.
+    protocol: 'anthropic',
+    baseUrl: 'https://api.minimax.io/anthropic',
     keys: ['MINIMAX_API_KEY'],
     keyPage: 'https://platform.minimax.io/user-center/basic-information/interface-key',
-    hosts: /^api\.(?:minimax\.io|minimaxi\.com)$/,
+    hosts: /^api\.minimaxi?\.(?:io|com)$/,
     tiers: { fast: 'MiniMax-M2.7-highspeed', balanced: 'MiniMax-M3' },
   },
   perplexity: {
     title: 'Perplexity',
-    protocol: 'openai-chat',
-    baseUrl: 'https://api.perplexity.ai',
-    keys: ['PERPLEXITY_API_KEY', 'PPLX_API_KEY'],
-    keyPage: 'https://www.perplexity.ai/account/api/keys',
+    // The Chat Completions of its Sonar models ended on 2026-09-27.
+    protocol: 'openai-responses',
+    baseUrl: 'https://api.perplexity.ai/v1',
+    keys: ['PERPLEXITY_API_KEY'],
+    keyPage: 'https://console.perplexity.ai',
     hosts: /^api\.perplexity\.ai$/,
-    tiers: { fast: 'sonar', balanced: 'sonar-pro', powerful: 'sonar-reasoning-pro' },
-  },
-  'github-models': {
-    title: 'GitHub Models',
-    protocol: 'openai-chat',
-    baseUrl: 'https://models.github.ai/inference',
-    keys: ['GITHUB_MODELS_TOKEN', 'GITHUB_TOKEN'],
-    isOptIn: true,
-    keyPage: 'https://github.com/settings/personal-access-tokens',
-    hosts: /^models\.github\.ai$/,
-    tiers: { fast: 'openai/gpt-4.1-mini', balanced: 'openai/gpt-5' },
-    headers: { 'x-github-api-version': '2026-03-10' },
+    tiers: {
+      fast: 'openai/gpt-5.6-luna',
+      balanced: 'anthropic/claude-sonnet-5',
+      powerful: 'anthropic/claude-opus-5',
+    },
   },
   lmstudio: {
     title: 'LM Studio',
     protocol: 'openai-chat',
     baseUrl: 'http://127.0.0.1:1234/v1',
-    keys: ['LM_API_TOKEN'],
+    keys: ['LM_API_TOKEN', 'LMSTUDIO_API_KEY'],
     isLocal: true,
     tiers: {},
   },
@@ -251,7 +256,7 @@ const TABLE = {
     title: 'llama.cpp',
     protocol: 'openai-chat',
     baseUrl: 'http://127.0.0.1:8080/v1',
-    keys: ['LLAMA_API_KEY'],
+    keys: [],
     isLocal: true,
     tiers: {},
   },
@@ -267,7 +272,8 @@ const TABLE = {
     title: 'LiteLLM',
     protocol: 'openai-chat',
     baseUrl: 'http://127.0.0.1:4000/v1',
-    keys: ['LITELLM_API_KEY', 'LITELLM_PROXY_API_KEY', 'LITELLM_MASTER_KEY'],
+    baseUrlKey: 'LITELLM_PROXY_API_BASE',
+    keys: ['LITELLM_PROXY_API_KEY', 'LITELLM_API_KEY'],
     isLocal: true,
     tiers: {},
   },

@@ -122,7 +122,8 @@ const ROWS: readonly (readonly [string, ProtocolName, string, string?])[] = [
     'https://gateway.ai.cloudflare.com/v1/acc/gate/compat',
   ],
   ['https://api.fireworks.ai/inference/v1', 'openai-chat', 'https://api.fireworks.ai/inference/v1'],
-  ['https://api.perplexity.ai', 'openai-chat', 'https://api.perplexity.ai'],
+  ['https://api.perplexity.ai', 'openai-responses', 'https://api.perplexity.ai/v1'],
+  ['https://api.perplexity.ai/v1', 'openai-responses', 'https://api.perplexity.ai/v1'],
   ['https://models.github.ai/inference', 'openai-chat', 'https://models.github.ai/inference'],
   [
     'https://me.services.ai.azure.com/models/chat/completions',
@@ -187,12 +188,6 @@ const ROWS: readonly (readonly [string, ProtocolName, string, string?])[] = [
     'openai-chat',
     'https://api.z.ai/api/coding/paas/v4',
     'https://api.z.ai/api/coding/v4',
-  ],
-  [
-    'https://api.perplexity.ai/v1',
-    'openai-chat',
-    'https://api.perplexity.ai',
-    'https://api.perplexity.ai/v1',
   ],
   [
     'https://api.githubcopilot.com/v1',
