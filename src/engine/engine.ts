@@ -26,7 +26,7 @@ import { driveItems, startFanOut, type FanOutRequest } from './fan-out/fan-out.t
 import { reopenFailedItems, requireConversation } from './fan-out/remaining-items.ts';
 import { foldLog } from './task/fold-log.ts';
 import { runTask } from './loop/loop.ts';
-import { resolveMentions, createUserMessage } from './prompt/agent-types.ts';
+import { resolveMentions, createUserMessage } from './prompt/mentions.ts';
 import { isBusy } from './loop/next-step.ts';
 import {
   outlineChild,

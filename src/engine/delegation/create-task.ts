@@ -14,7 +14,7 @@ import type { ChildPlan, TransferredContext } from './plan-child.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import { flagGrantEvents } from '../task/inbox.ts';
 import { openJournal } from '../task/journal.ts';
-import { resolveMentions } from '../prompt/agent-types.ts';
+import { resolveMentions } from '../prompt/mentions.ts';
 import { describeAnswerForm, formatTaskLine } from '../prompt/prompt.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import { TaskRun } from '../task/task-run.ts';

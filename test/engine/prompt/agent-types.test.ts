@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  LIST_TOKENS,
+  MAX_LIST_TOKENS,
   listAgentTypes as listAmong,
 } from '../../../src/engine/prompt/agent-types.ts';
 import { estimateTokens } from '../../../src/base/token-estimate.ts';
@@ -106,7 +106,7 @@ describe('a list of 200 agents with descriptions of 1,000 characters', () => {
   const list = typeList({ types, prompt: 'The Kafka7 consumer in Swift13 loses messages' });
 
   test('fits, with the most relevant ones described', () => {
-    expect(tokens(list)).toBeLessThanOrEqual(LIST_TOKENS);
+    expect(tokens(list)).toBeLessThanOrEqual(MAX_LIST_TOKENS);
     expect(list.slice(0, 8).map((line) => line.slice(0, 60))).toEqual(
       [
         ...BUILTIN.map(({ name, description }) => `- ${name}: ${description}`.slice(0, 60)),
@@ -122,7 +122,7 @@ describe('a list of 200 agents with descriptions of 1,000 characters', () => {
   test('does not depend on the prompt of a child', () => {
     const ofChild = typeList({ types, prompt: null });
     expect(ofChild[6]).toContain('- rust0-expert: ');
-    expect(tokens(ofChild)).toBeLessThanOrEqual(LIST_TOKENS);
+    expect(tokens(ofChild)).toBeLessThanOrEqual(MAX_LIST_TOKENS);
   });
 });
 
@@ -145,7 +145,7 @@ test('any list of agents stays within the budget, is the same each time, and lis
   fc.assert(
     fc.property(types, fc.option(anyText), (agents, prompt) => {
       const list = typeList({ types: agents, prompt });
-      expect(tokens(list)).toBeLessThanOrEqual(LIST_TOKENS);
+      expect(tokens(list)).toBeLessThanOrEqual(MAX_LIST_TOKENS);
       expect(typeList({ types: [...agents], prompt })).toEqual(list);
       expect(list.every((line) => line.startsWith('- ') && !line.includes('\n'))).toBe(true);
       const usable = agents.filter(({ unusable }) => unusable === undefined);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
-import { MAX_MENTIONS } from '../../../src/engine/prompt/agent-types.ts';
+import { MAX_MENTIONS } from '../../../src/engine/prompt/mentions.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { toolCalls } from '../../../src/protocol/message.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
@@ -204,7 +204,7 @@ describe('no agent is called for', () => {
     const run = test.start('main @explore where?');
     await run.end.written;
     expect(run.state.warnings).toEqual([
-      "@Explore is taken as text: whoever reads it has no Task tool and can't delegate",
+      "@Explore is taken as text: the task that reads the message has no Task tool and can't delegate",
     ]);
     expect(textsOf(requestsOf(test, 'main')[0])).toEqual(['main @explore where?']);
   });
