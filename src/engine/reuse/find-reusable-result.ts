@@ -24,7 +24,7 @@ import {
   type RecordedCall,
   type RecordedRun,
 } from './recorded-run.ts';
-import { readingContext } from '../permissions/read-for-task.ts';
+import { createReadOnlyContext } from '../permissions/read-for-task.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import { permissionsWith } from '../task/task-permissions.ts';
 
@@ -165,7 +165,7 @@ class ReadRepetition {
     { caller, pathAccess }: { readonly caller: CallingTask; readonly pathAccess: FileAccess },
   ): Promise<boolean> {
     if (tool.kind !== 'read' || tool.replay !== 'pure') return false;
-    const context = readingContext(this.deps, caller, {
+    const context = createReadOnlyContext(this.deps, caller, {
       pathAccess,
       signal: this.signal,
       attach: createPreviewAttachPort(this.deps.models, caller.spec.model),
