@@ -104,7 +104,7 @@ it('if the conversation is lost before the summary was requested, the task conti
   );
   expect(run.state.status).toBe('completed');
   expect(run.state.warnings).toContain(
-    'no summary of the conversation could be had: what was said in it is lost',
+    'the conversation could not be summarized: its messages are lost',
   );
 });
 

@@ -274,21 +274,16 @@ describe('if no summary can be made', () => {
       'a filter ends it',
       { text: 'Goal', reason: 'content_filter' },
       2,
-      'the answers that came to it are none',
+      'none of the answers could be used',
     ],
-    ['it is empty', { text: ' ' }, 2, 'the answers that came to it are none'],
+    ['it is empty', { text: ' ' }, 2, 'none of the answers could be used'],
     [
       'it calls tools',
       { text: 'I look', calls: [call('Read', {})] },
       2,
-      'the answers that came to it are none',
+      'none of the answers could be used',
     ],
-    [
-      'it is not shorter',
-      { text: 'word '.repeat(5_000) },
-      2,
-      'the answers that came to it are none',
-    ],
+    ['it is not shorter', { text: 'word '.repeat(5_000) }, 2, 'none of the answers could be used'],
   ] satisfies [string, ScriptedAnswer, number, string][])(
     'because %s, the last turns replace it, and all tasks are informed',
     async (_, answer, requests, because) => {
@@ -307,7 +302,7 @@ describe('if no summary can be made', () => {
         expect(given).toContain('a line of what it holds');
         expect(given?.length).toBeLessThan(17_500);
       }
-      const note = `[Note: no summary of the conversation could be had: ${because}. The task was given what was said in it last]`;
+      const note = `[Note: the conversation could not be summarized: ${because}. The task got its last turns instead]`;
       expect(notes(started)).toEqual([note, note]);
       expect(await differences(started, root.spec.id)).toEqual([]);
     },
