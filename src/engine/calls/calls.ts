@@ -142,7 +142,8 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlo
     return;
   }
   if (tool !== undefined && isDelegation(call)) {
-    // A process that ended had allowed the call, and its child may already be running. So the call is not decided again.
+    // A process that ended had allowed the call, and its child may already be running. So the call is not decided
+    // again.
     await executeCall(deps, run, { ...call, pathAccess: NO_FILES });
     return;
   }

@@ -44,7 +44,8 @@ export async function executeCall(
   const { call, tool } = ready;
   const mayHaveEffects = tool.replay !== 'pure';
   run.journal.record({ type: 'call.started', callId: call.id, tool: tool.name, input: call.input });
-  // A start that is on disk shows after a crash that the call may have had effects. A delegation changes nothing itself,
+  // A start that is on disk shows after a crash that the call may have had effects. A delegation changes nothing
+  // itself,
   // and its child syncs this log before it starts to work.
   if (mayHaveEffects && tool.kind !== 'delegate') await run.journal.sync();
   const startedAt = deps.clock.monotonic();

@@ -128,7 +128,8 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
         network: network || !on,
       });
       if (!on) return { file, args, env, held: null, settle: settleNothing, release: () => {} };
-      // Servers of the task are reached through a loopback. A command that may only read does not join it, since a server
+      // Servers of the task are reached through a loopback. A command that may only read does not join it, since a
+      // server
       // may be able to write.
       const loopback = access === 'workspace' ? { loopback: taskId } : {};
       const leaveLoopback =

@@ -190,8 +190,8 @@ const MAX_PART_LENGTH = 16_384;
 
 /**
  * Quotes the last turns of a conversation as text for another task, which has other tools: inputs, answers, calls and
- * results. The last message is the answer that transfers the context: its calls have no outcome yet and are left out. If
- * the text is too long, the oldest parts are left out.
+ * results. The last message is the answer that transfers the context: its calls have no outcome yet and are left out.
+ * If the text is too long, the oldest parts are left out.
  */
 export function quoteLastTurns(
   messages: readonly Message[],

@@ -91,7 +91,9 @@ async function repeatLoggedStep(
   }
 }
 
-/** Returns the summary of a sibling after a wait without a slot. If no sibling requests it, makes this task the lead. */
+/**
+ * Returns the summary of a sibling after a wait without a slot. If no sibling requests it, makes this task the lead.
+ */
 async function waitForSiblingOrLead(
   deps: EngineDeps,
   run: TaskRun,

@@ -2,7 +2,7 @@ import { dropMissing } from '../../base/drop-missing.ts';
 import { findFirstRequestHit } from '../turn/request-budget.ts';
 import { addSystemText, createTask } from '../delegation/create-task.ts';
 import {
-  delegatorOf,
+  toDelegator,
   planChild,
   prepareModels,
   type ChildRequest,
@@ -20,7 +20,7 @@ import type { LimitHit } from '../../protocol/state/activation.ts';
 import { itemCallId, type FanOut } from '../../protocol/template.ts';
 import type { TaskEnding } from '../task/endings.ts';
 import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
-import { resumeChild, continueMessage } from '../delegation/resume-child.ts';
+import { resumeChild, createContinueMessage } from '../delegation/resume-child.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { isReservedStep, remainingSteps, type ItemStep } from './remaining-items.ts';
@@ -152,7 +152,7 @@ async function startStep(
     by: 'user',
     field: 'item',
     reference: step.task,
-    message: continueMessage(),
+    message: createContinueMessage(),
     background: false,
   });
   if (!(resumed instanceof MusterError)) return null;
@@ -176,7 +176,7 @@ async function createItem(
   const prompt = renderPrompt(parts, { item, index, count: fanOut.items.length });
   const request = itemRequest(fanOut, prompt);
   await prepareModels(deps, run.spec.agent, request);
-  const by = delegatorOf(run, run);
+  const by = toDelegator(run, run);
   const plan = planChild(deps, by, request);
   if (plan instanceof MusterError) throw plan;
   const details = await deps.models.details(plan.model);

@@ -107,8 +107,8 @@ export class Budget {
 
   /**
    * Reserves an expense. If a cap would be exceeded only because of other reservations, waits until they are settled,
-   * since most requests cost much less than they reserve. Calls `onWait` before each wait. Fails with the cap that would
-   * be exceeded even without reservations. Rejects when the signal aborts during a wait.
+   * since most requests cost much less than they reserve. Calls `onWait` before each wait. Fails with the cap that
+   * would be exceeded even without reservations. Rejects when the signal aborts during a wait.
    */
   async reserve(
     expense: Expense,
@@ -129,9 +129,9 @@ export class Budget {
   }
 
   /**
-   * Reserves the maximum expense of a request, with as many tokens of output as the limits here and above allow. If only
-   * the reservations of running requests prevent that, waits until they are settled, and calls `onWait` before each wait.
-   * Fails with the limit that allows no useful answer. Rejects when the signal aborts during a wait.
+   * Reserves the maximum expense of a request, with as many tokens of output as the limits here and above allow. If
+   * only the reservations of running requests prevent that, waits until they are settled, and calls `onWait` before
+   * each wait. Fails with the limit that allows no useful answer. Rejects when the signal aborts during a wait.
    */
   async reserveRequest(
     need: RequestNeed,
@@ -187,7 +187,9 @@ export class Budget {
     );
   }
 
-  /** Returns the cap, here or above, that an expense would exceed in addition to the used amount; null if none would. */
+  /**
+   * Returns the cap, here or above, that an expense would exceed in addition to the used amount; null if none would.
+   */
   findExceededCap(expense: Expense): LimitHit | null {
     return findFirstHit(this.chain, (budget) => budget.findOwnHit(expense, NO_EXPENSE));
   }

@@ -57,8 +57,8 @@ export function estimatePrompt(prefix: RequestPrefix, messages: readonly Message
 }
 
 /**
- * Returns the input tokens to reserve for a request, so that the request hardly ever takes more. Before the provider has
- * counted a request of the task, this is the estimate with a margin. Afterwards it is the provider's count plus the
+ * Returns the input tokens to reserve for a request, so that the request hardly ever takes more. Before the provider
+ * has counted a request of the task, this is the estimate with a margin. Afterwards it is the provider's count plus the
  * tokens that were added since, with the margin only on these. It is never below the estimate without a margin, since
  * some servers leave parts out of their count.
  */

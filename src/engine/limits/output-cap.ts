@@ -1,14 +1,15 @@
 /**
  * The minimum output cap with which a request is worth its price: enough for a short answer with thinking. Anthropic
- * also accepts no thinking budget with a much lower cap: the budget is four fifths of the cap and must be at least 1,024
- * tokens. If a limit allows less than this, the request is refused.
+ * also accepts no thinking budget with a much lower cap: the budget is four fifths of the cap and must be at least
+ * 1,024 tokens. If a limit allows less than this, the request is refused.
  */
 const MIN_USEFUL_OUTPUT = 2_048;
 /** The output cap that a request gets even if that uses up what later requests need. */
 const NORMAL_OUTPUT = 4_096;
 /**
- * The maximum share of the free part of a budget that one answer may reserve. A task may reserve half of its own budget,
- * since it makes one request at a time, and a quarter of a budget above it, which other tasks use at the same time.
+ * The maximum share of the free part of a budget that one answer may reserve. A task may reserve half of its own
+ * budget, since it makes one request at a time, and a quarter of a budget above it, which other tasks use at the same
+ * time.
  */
 const OWN_SHARE = 1 / 2;
 const SHARED_SHARE = 1 / 4;

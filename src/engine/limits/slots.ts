@@ -11,9 +11,9 @@ interface Waiter {
 }
 
 /**
- * A fixed number of slots. If no slot is free, callers queue in order, and those that had a slot before go ahead of those
- * that never had one. The tasks of a tree share such slots (`max_parallel`): a task that waits for its children releases
- * its slot, so that a tree full of waiting parents can't deadlock.
+ * A fixed number of slots. If no slot is free, callers queue in order, and those that had a slot before go ahead of
+ * those that never had one. The tasks of a tree share such slots (`max_parallel`): a task that waits for its children
+ * releases its slot, so that a tree full of waiting parents can't deadlock.
  */
 export class Slots {
   private readonly size: number;
@@ -95,8 +95,8 @@ export class Slot {
 }
 
 /**
- * Limits the number of commands of one tree that run at the same time. A foreground command waits in a queue. A background
- * command may run forever, so a command fails instead of waiting if only background commands hold the slots.
+ * Limits the number of commands of one tree that run at the same time. A foreground command waits in a queue. A
+ * background command may run forever, so a command fails instead of waiting if only background commands hold the slots.
  */
 export class CommandQueue {
   private readonly size: number;
@@ -110,8 +110,8 @@ export class CommandQueue {
   }
 
   /**
-   * Takes a slot for one command, and waits for it if necessary. Throws MusterError (`LIMIT_EXCEEDED`) if the wait might
-   * never end. Rejects when the signal aborts during the wait.
+   * Takes a slot for one command, and waits for it if necessary. Throws MusterError (`LIMIT_EXCEEDED`) if the wait
+   * might never end. Rejects when the signal aborts during the wait.
    *
    * @param serves true if the command runs in the background
    */
@@ -174,8 +174,8 @@ interface TaskAdmissionParts {
 }
 
 /**
- * Lets new tasks of a tree start while there is memory for them. Waiting tasks start in order, one at each check, so that
- * each task has allocated its memory before the next task starts.
+ * Lets new tasks of a tree start while there is memory for them. Waiting tasks start in order, one at each check, so
+ * that each task has allocated its memory before the next task starts.
  */
 export class TaskAdmission {
   private readonly parts: TaskAdmissionParts;

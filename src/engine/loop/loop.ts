@@ -81,7 +81,9 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
 }
 
-/** Flags claims of the answer that the log does not support. A fault in this check is reported, and the answer stays. */
+/**
+ * Flags claims of the answer that the log does not support. A fault in this check is reported, and the answer stays.
+ */
 async function flagsOf(
   deps: EngineDeps,
   { spec, state }: TaskRun,
@@ -173,7 +175,10 @@ async function reuseEarlierResult(deps: EngineDeps, run: TaskRun): Promise<void>
   if (outcome !== null) run.journal.record(outcome);
 }
 
-/** Rereads definitions before a message's calls choose any by name: prompts may hold skills, and skills may run as tasks. */
+/**
+ * Rereads definitions before a message's calls choose any by name: prompts may hold skills, and skills may run as
+ * tasks.
+ */
 async function refreshDefinitions(
   { agents, context, skills }: Pick<EngineDeps, 'agents' | 'context' | 'skills'>,
   { tools }: Pick<TaskSpec, 'tools'>,

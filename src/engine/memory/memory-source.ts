@@ -39,7 +39,9 @@ export function findOwnNotes(
   return followLink(locateMemoryDirectory(agent.memory, agentId(agent), bases));
 }
 
-/** Follows links to the notes in the user's directory. In a project links are not followed, so that tools refuse them. */
+/**
+ * Follows links to the notes in the user's directory. In a project links are not followed, so that tools refuse them.
+ */
 function followLink(location: MemoryLocation): MemoryLocation {
   if (location.scope !== 'user') return location;
   const { real: directory, exists } = resolveInRoots(location.directory, []);
@@ -60,8 +62,8 @@ interface PortParts {
 const DEFAULT_SCOPE = 'project';
 
 /**
- * Creates the port through which the calls of a task use notes. An agent with notes of its own may use shared notes only
- * through tools that its definition lists by name. An agent without notes of its own uses shared notes.
+ * Creates the port through which the calls of a task use notes. An agent with notes of its own may use shared notes
+ * only through tools that its definition lists by name. An agent without notes of its own uses shared notes.
  */
 export function createMemoryPort({ source, spec, sleep }: PortParts): MemoryPort {
   const { agent, cwd } = spec;

@@ -120,7 +120,9 @@ function findRedirectedWrites(
 
 type Proven = Extract<LineProof, { proven: true }>;
 
-/** Returns why a proved command line may do more than its text shows, given the files on disk; undefined if it may not. */
+/**
+ * Returns why a proved command line may do more than its text shows, given the files on disk; undefined if it may not.
+ */
 async function findProblemOnDisk(
   proof: Proven,
   situation: CommandSituation,

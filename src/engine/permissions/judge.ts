@@ -28,8 +28,8 @@ export interface Judgement {
 
 /**
  * Decides whether a call may run, immediately before it runs: paths are resolved now, and a person is asked if the
- * rules say so and someone can answer. A new answer is recorded, and then the call is decided again with the paths, rules
- * and rights of that time.
+ * rules say so and someone can answer. A new answer is recorded, and then the call is decided again with the paths,
+ * rules and rights of that time.
  *
  * @param waiting runs the wait for the answer, so that the task's slot is free meanwhile
  */

@@ -28,8 +28,8 @@ interface FileRequest {
 
 /**
  * Reads a file as a Read call of the task would, with the rights of the task. The task need not have the Read tool,
- * since the tools of an agent are a choice and not a right. Nobody is asked: a file that a person would have to allow is
- * refused.
+ * since the tools of an agent are a choice and not a right. Nobody is asked: a file that a person would have to allow
+ * is refused.
  */
 export async function readForTask(
   deps: EngineDeps,

@@ -15,9 +15,9 @@ interface GitSituation {
 }
 
 /**
- * Returns why a git command may do more in this directory (absolute, real) than its text shows; undefined if it may not.
- * The environment of commands switches off most configured programs. The filters and drivers that the repository's own
- * configuration names stay active, and are harmless only in the sandbox.
+ * Returns why a git command may do more in this directory (absolute, real) than its text shows; undefined if it may
+ * not. The environment of commands switches off most configured programs. The filters and drivers that the repository's
+ * own configuration names stay active, and are harmless only in the sandbox.
  */
 export function findRepositoryProblem(
   directory: string,
@@ -48,7 +48,9 @@ export function findRepositoryProblem(
   return undefined;
 }
 
-/** Returns true if git accepts this repository, and does not search the directories above; see gitrepository-layout(5). */
+/**
+ * Returns true if git accepts this repository, and does not search the directories above; see gitrepository-layout(5).
+ */
 function isAcceptedByGit({ gitDirectory, commonDirectory }: Repository): boolean {
   const head = readGitText(join(gitDirectory, 'HEAD')) ?? '';
   return (

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
 import {
-  delegationKey,
+  toDelegationKey,
   MAX_NESTED_DELEGATIONS,
   MAX_REPEATED_DELEGATIONS,
   findRepeatedDelegation,
@@ -72,15 +72,19 @@ describe('delegationKey', () => {
     fc.assert(
       fc.property(words, blanks, (each, between) => {
         const loose = each.map((word, at) => word + (between[at % between.length] ?? ' ')).join('');
-        expect(delegationKey('Explore', `\n${loose}`)).toBe(
-          delegationKey('explore', each.join(' ')),
+        expect(toDelegationKey('Explore', `\n${loose}`)).toBe(
+          toDelegationKey('explore', each.join(' ')),
         );
       }),
     );
   });
 
   it('differs for another agent or prompt', () => {
-    const keys = [delegationKey('a', 'b c'), delegationKey('a b', 'c'), delegationKey('a', 'b d')];
+    const keys = [
+      toDelegationKey('a', 'b c'),
+      toDelegationKey('a b', 'c'),
+      toDelegationKey('a', 'b d'),
+    ];
     expect(new Set(keys).size).toBe(3);
   });
 });

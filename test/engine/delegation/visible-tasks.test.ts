@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
 import {
   findVisibleTask,
-  visibleTasksNamedIn,
+  findVisibleTasksInText,
 } from '../../../src/engine/delegation/visible-tasks.ts';
 import { RunningTasks } from '../../../src/engine/task/running-tasks.ts';
 import { background, call, calls, eventsOfType, play, textsOf, until, type Turn } from '../play.ts';
@@ -197,7 +197,7 @@ it('a text without ids makes no task visible, and no task is looked up for it', 
     },
   };
   const words = 'implementation of everything, abcdefgh0123';
-  expect(visibleTasksNamedIn(words, { state, tree: run.tree }, new RunningTasks())).toEqual([]);
+  expect(findVisibleTasksInText(words, { state, tree: run.tree }, new RunningTasks())).toEqual([]);
 });
 
 describe('the beginning of several ids', () => {
