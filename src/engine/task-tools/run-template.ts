@@ -1,4 +1,4 @@
-import { itemRequest } from '../fan-out/fan-out.ts';
+import { createItemRequest } from '../fan-out/fan-out.ts';
 import { argumentsSchema, failedCall, ArgumentReader } from './argument-reader.ts';
 import { missingFields, parseBody, renderPrompt } from '../../agents/templates/render.ts';
 import { MusterError } from '../../base/errors.ts';
@@ -148,7 +148,7 @@ function itemInputs(
 
 function itemInput(template: TemplateDefinition, prompt: string): TaskArguments {
   const { name } = template;
-  const request = itemRequest(template, prompt);
+  const request = createItemRequest(template, prompt);
   return { ...request, background: false, params: { template: name }, templateName: name };
 }
 

@@ -93,7 +93,7 @@ function times(count: number, of: (turn: number) => readonly EventBody[]): reado
 }
 
 const tells = (id: string, words: string): Step => ({
-  kind: 'tell',
+  kind: 'notice',
   id,
   text: expect.stringContaining(words),
 });
