@@ -116,6 +116,7 @@ function toScheduledCall(call: PreparedCall): ScheduledCall {
   return { kind: call.tool.kind, access: call.access };
 }
 
+/** Returns true if a call has no effects, or will not run. */
 function isPure(call: PreparedCall): boolean {
   return !call.ready || call.tool.replay === 'pure';
 }
@@ -125,11 +126,13 @@ function isWait(call: PreparedCall): boolean {
   return call.ready && waitsForOthers(call);
 }
 
+/** A call, and the use of the task's slot by all calls of its message. */
 interface CallInSlot {
   readonly call: PreparedCall;
   readonly slot: SlotUse;
 }
 
+/** Decides about a call and runs it, or records why it does not run. */
 async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallInSlot): Promise<void> {
   if (run.cancellation.turnSignal.aborted) return;
   const tool = run.state.unknownCalls.get(call.call.id);
@@ -222,11 +225,13 @@ export function closeOpenCalls(run: Pick<TaskRun, 'journal' | 'state'>, reason: 
   }
 }
 
+/** The recorded outcome of a call that does not run. */
 interface Refusal {
   readonly tool: string;
   readonly text: string;
   readonly error: ErrorCode;
   readonly decision?: Decision;
+  /** Set if the call was refused because it was repeated too often. */
   readonly repeated?: true;
 }
 

@@ -27,6 +27,7 @@ import { limitMessage } from '../limits/limit-message.ts';
 /** The time that a stopped tool has to clean up. A tool that needs longer is abandoned. */
 const CLEANUP_TIMEOUT_MS = 2_500;
 
+/** A call that was allowed, and the files that it may open. */
 interface AllowedCall extends ReadyCall {
   readonly pathAccess: FileAccess;
   /** The decision that allowed the call. Absent if the call was allowed before a crash. */
@@ -45,8 +46,7 @@ export async function executeCall(
   const mayHaveEffects = tool.replay !== 'pure';
   run.journal.record({ type: 'call.started', callId: call.id, tool: tool.name, input: call.input });
   // A start that is on disk shows after a crash that the call may have had effects. A delegation changes nothing
-  // itself,
-  // and its child syncs this log before it starts to work.
+  // itself, and its child syncs this log before it starts to work.
   if (mayHaveEffects && tool.kind !== 'delegate') await run.journal.sync();
   const startedAt = deps.clock.monotonic();
   const output = await runTool(deps, run, ready);
@@ -96,6 +96,7 @@ function outputOptions(
   };
 }
 
+/** The abort reason of a tool that has exceeded `tool_seconds`. */
 const TIMED_OUT = Symbol('tool_seconds');
 
 /**
@@ -177,6 +178,7 @@ function interrupted(signal: AbortSignal, toolMs: number): ToolOutput {
   return { text, error: 'CANCELLED', forced: true };
 }
 
+/** Marks an output as that of a tool that has exceeded `tool_seconds`. */
 function timedOut(output: ToolOutput, toolMs: number): ToolOutput {
   const notice = `Ended after the limit tool_seconds = ${toolMs / 1000}.`;
   return { ...output, text: `${notice}\n${output.text}`.trimEnd(), error: 'TIMEOUT' };

@@ -19,7 +19,7 @@ type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
   readonly decision: Decision | undefined;
 };
 
-/** Creates the context of one tool call: the ports through which the tool acts. */
+/** Creates the context of a tool call: the ports through which the tool acts. */
 export function createToolContext(
   deps: EngineDeps,
   run: TaskRun,
@@ -82,6 +82,7 @@ function createLazyAttachPort(deps: EngineDeps, run: TaskRun, callId: string): A
   };
 }
 
+/** The options of a command sandbox. */
 interface CommandSandboxOptions {
   readonly sandbox: Sandbox;
   /** Names of further environment variables that commands see. */
@@ -102,7 +103,7 @@ interface CommandSandboxOptions {
   readonly decision?: Decision | undefined;
 }
 
-/** Creates the sandbox of one call. The rights of the task decide what the commands of the call may do. */
+/** Creates the sandbox for the commands of a call. The rights of the task decide what the commands may do. */
 export function createCommandSandbox(options: CommandSandboxOptions): SandboxPort {
   const { sandbox, variableNames, taskVariables = {}, taskId, rights, home, decision } = options;
   // This is computed only when a command runs, since most calls run none.
@@ -129,8 +130,7 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
       });
       if (!on) return { file, args, env, held: null, settle: settleNothing, release: () => {} };
       // Servers of the task are reached through a loopback. A command that may only read does not join it, since a
-      // server
-      // may be able to write.
+      // server may be able to write.
       const loopback = access === 'workspace' ? { loopback: taskId } : {};
       const leaveLoopback =
         serves && access === 'workspace' ? await sandbox.useLoopback(taskId) : null;
@@ -151,6 +151,7 @@ export function createCommandSandbox(options: CommandSandboxOptions): SandboxPor
   };
 }
 
+/** Without a sandbox there are no files to quarantine. */
 const settleNothing = () => Promise.resolve({ removed: [], fromCommits: [] });
 
 /** Returns true if a command line runs nothing but git. Loads the shell parser only if the line names git. */

@@ -20,7 +20,7 @@ export type CompactionChoice =
 
 /** The limits of a model's context window. */
 export interface WindowLimits {
-  /** The window in tokens; null if unknown, in which case only the provider says when it is full. */
+  /** The window in tokens. Null if unknown: then only a refusal of the provider shows that the window is full. */
   readonly window: number | null;
   /** The tokens that the request leaves for its answer. */
   readonly output: number;

@@ -145,7 +145,7 @@ function toStep(run: TaskRun, choice: CompactionChoice, context: StepContext): C
 }
 
 /**
- * Plans a summary that the user asks for; null if there is too little to summarize.
+ * Plans a summary that the user requests. Returns null if there is too little to summarize.
  *
  * @param keep what the user wants to be kept
  */

@@ -100,6 +100,7 @@ function loadedSkillsText(skills: readonly string[]): string {
   return `<notice>Skills whose instructions you follow: ${names}. Load those again that you no longer see and still need.</notice>`;
 }
 
+/** Formats an input with its sender. The user and the parent need no name. */
 function formatSaid({ as, from, text }: Said, parent: string | null): string {
   if (as === 'inherited') return `To the agent that had this conversation before you: ${text}`;
   return from === 'user' || from === parent ? text : `From ${from}: ${text}`;
@@ -185,7 +186,7 @@ interface QuoteLimit {
 
 const TRANSFER_LIMIT: QuoteLimit = { name: 'handed_bytes', bytes: MAX_TRANSFERRED_BYTES };
 
-/** The maximum number of UTF-16 units of one text of a turn; a longer one is cut to its beginning. */
+/** The maximum number of UTF-16 units of one quoted text. A longer text is cut to its beginning. */
 const MAX_PART_LENGTH = 16_384;
 
 /**
@@ -214,7 +215,7 @@ export function quoteLastTurns(
   return formatInitialContext(lead, [{ label, text: kept.join('\n\n') }]);
 }
 
-/** Returns the index of the first message of the last turns, including the inputs of its request. */
+/** Returns the index of the first message of the last turns. The inputs before the first answer belong to its turn. */
 function findFirstMessage(messages: readonly Message[], turns: number): number {
   let remaining = turns;
   for (let index = messages.length - 1; index >= 0; index -= 1) {
@@ -227,6 +228,7 @@ function findFirstMessage(messages: readonly Message[], turns: number): number {
   return 0;
 }
 
+/** Quotes a message as one block for each of its parts. The calls of the newest message are left out. */
 function quoteMessage(message: Message, { isNewest }: { isNewest: boolean }): readonly string[] {
   switch (message.role) {
     case 'user':

@@ -102,10 +102,12 @@ function estimateHiddenTokens(
     : Math.max(0, output - estimateMessages([answer]) * MAX_COUNT_RATIO);
 }
 
+/** Estimates the tokens of messages alone, without a prefix. */
 function estimateMessages(messages: readonly Message[]): number {
   return estimatePrompt(NO_PREFIX, messages);
 }
 
+/** Measures for each turn the tokens of the conversation before it. */
 function measureTurns(
   messages: readonly Message[],
 ): readonly { readonly from: number; readonly tokens: number }[] {

@@ -105,6 +105,7 @@ function recordUnaffordableSummary(
   journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
 }
 
+/** Builds the event that records an answer as the summary, or as an answer that can't be used. */
 function toOutcome(run: TaskRun, turn: number, { answer, cost, ms }: FinishedAnswer): EventBody {
   const { message, reason } = answer;
   const fault = findSummaryFault(run.state.conversation, { message, reason });

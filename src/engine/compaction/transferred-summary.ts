@@ -52,7 +52,7 @@ interface SummaryLead {
   publish(summary: SummaryText | null): void;
 }
 
-/** Makes this task the one that requests the summary. From now on its siblings wait. */
+/** Makes this task request the summary. From now on its siblings wait for that. */
 function becomeLead(
   { tree: { summaries } }: TaskRun,
   conversation: SummarizedConversation,

@@ -110,8 +110,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     params: plan.params,
   };
   // The parent's event is written first: a crash in between leaves a child without a log, but never a log that no
-  // parent
-  // mentions. If the call runs again after a crash, the event is already there.
+  // parent mentions. If the call runs again after a crash, the event is already there.
   if (parent !== null && !parent.run.state.children.has(id)) {
     const { callId, run, delegation } = parent;
     const delegationField = delegation === null ? {} : { delegation };

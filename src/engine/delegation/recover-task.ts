@@ -104,6 +104,7 @@ function recoverTask(engine: EngineContext, id: string, position: TreePosition):
   }
 }
 
+/** Builds the prompt prefix of a task anew from its recorded specification. */
 function rebuildPrefix(
   { deps, prefixes }: EngineContext,
   spec: TaskSpec,
@@ -114,6 +115,7 @@ function rebuildPrefix(
     .prefix;
 }
 
+/** Returns the placement that was recorded for a task. */
 function toPlacement({ agent, rights, cwd, parent, prompt, model }: TaskSpec): Placement {
   const { provider } = model;
   return { agent, rights, cwd, isRoot: parent === null, provider, firstPrompt: prompt };
@@ -248,6 +250,7 @@ function claimTree(deps: OrphanDeps, id: string, tasks: Orphan[]): void {
   }
 }
 
+/** Claims the log of one task, and folds it. */
 function claimTask(deps: OrphanDeps, id: string): Orphan {
   const before = new LogFold((visit) => void deps.store.scan(id, visit));
   const log = deps.store.claim(id, before.add);

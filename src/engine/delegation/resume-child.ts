@@ -90,6 +90,7 @@ async function waitWhileEnding(
   if (run?.isEnding === true) await waitForEnd(run, caller.cancellation.signal);
 }
 
+/** The decisions about a task that is resumed. */
 interface ResumedChild {
   readonly id: string;
   /** The model to continue with, or null for the recorded model. */
@@ -148,12 +149,13 @@ async function reopenAndStart(
   return opened[0];
 }
 
+/** A recovered task, followed by its recovered descendants. */
 type OpenedTasks = readonly [TaskRun, ...TaskRun[]];
 
 /** The parts of a resume that depend on who resumes the task. */
 interface ResumeSteps {
   readonly position: TreePosition;
-  /** Writes the events that resume the first task, which is the requested one. */
+  /** Writes the events that resume the first task, which is the requested task. */
   record(opened: OpenedTasks): void | Promise<void>;
   /** Called when the tasks were closed again because of an error. */
   onFailure?(thrown: unknown): void;
@@ -269,7 +271,7 @@ interface ResumeTerms {
   /** Default: the recorded model. */
   readonly model?: ResolvedModel;
   readonly maxTurns?: number;
-  /** The mode that a person chose. Default: the recorded one. */
+  /** The mode that a person chose. Default: the recorded mode. */
   readonly mode?: PermissionMode;
   /** Set to only summarize the context of a task that has ended. `keep` is what the summary has to keep. */
   readonly compacts?: { readonly keep: string | null };

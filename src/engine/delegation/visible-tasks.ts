@@ -35,6 +35,7 @@ export function listVisibleTasks(
   return visible;
 }
 
+/** Adds the shells and descendants of a task, and recursively the shells of its running descendants. */
 function addOwnedWork(
   state: TaskState,
   running: RunningTasks,

@@ -41,7 +41,7 @@ import { combineLimits } from '../limits/configured-limits.ts';
 export interface FanOutRequest {
   /** The id of the root. Default: a new id. */
   readonly id?: string;
-  /** Has at least one item. */
+  /** The template and its items, of which there is at least one. */
   readonly fanOut: FanOut;
   /** The model for items if neither the template nor the agent names a model. */
   readonly model: ResolvedModel;
@@ -137,6 +137,7 @@ function requireFanOut({ spec }: TaskRun): FanOut {
   return spec.fanOut;
 }
 
+/** A step, and the template that it belongs to. `parts` is the parsed body of the template. */
 interface StepInRun {
   readonly fanOut: FanOut;
   readonly parts: readonly TemplatePart[];
@@ -166,6 +167,7 @@ async function startStep(
   return createItemTask(engine, run, { ...template, step: newTask });
 }
 
+/** A step that creates a task. */
 interface ItemToCreate extends StepInRun {
   readonly step: Extract<ItemStep, { kind: 'create' }>;
 }

@@ -74,7 +74,7 @@ export class Budget {
   /** The number of reservations that are not settled. */
   private openReservations = 0;
   private readonly caps: BudgetCaps;
-  /** This budget, then each one above it. */
+  /** This budget, then each budget above it, from the nearest to the highest. */
   private readonly chain: readonly Budget[];
   /** The waits of requests for a change, resolved when an expense is booked here. */
   private waiting: Deferred<void>[] = [];

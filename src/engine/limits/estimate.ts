@@ -121,6 +121,7 @@ export interface MeasuredRequest {
   readonly estimated: number;
 }
 
+/** Cached estimates. See `cacheEstimate`. */
 const knownTokens = new WeakMap<object, number>();
 
 function prefixTokens(prefix: RequestPrefix): number {
@@ -132,8 +133,9 @@ function prefixTokens(prefix: RequestPrefix): number {
   });
 }
 
-/** The token counts of long system texts. Siblings share all of them but the last, so each text is counted once. */
+/** The cached counts of long system texts. Siblings share all of these texts but the last. */
 const knownTextTokens = new Map<string, number>();
+/** The maximum number of cached counts, and the minimum length of a text whose count is cached, in UTF-16 units. */
 const MAX_KNOWN_TEXTS = 32;
 const MIN_KNOWN_TEXT_LENGTH = 1_000;
 

@@ -22,7 +22,7 @@ export interface BudgetRoom {
   readonly held: number;
   /** The maximum cost of the input of this request. */
   readonly inputCost: number;
-  /** The cost of one token of output; 0 when output is free. */
+  /** The cost of one token of output; 0 if output is free. */
   readonly outputTokenCost: number;
   /** The amount that should remain after this answer, so that another answer is possible. */
   readonly nextRequest: number;

@@ -164,12 +164,13 @@ export const MIN_AVAILABLE_BYTES = 200 * 2 ** 20;
 /** The interval at which waiting tasks check the memory. A reading is reused for half of this interval. */
 const CHECK_INTERVAL_MS = 200;
 
+/** The ports of the admission. */
 interface TaskAdmissionParts {
   readonly clock: Clock;
   readonly deadlines: Deadlines;
   /** Returns the bytes that this process can still allocate; 0 if that is not known. */
   readonly availableMemory: () => number;
-  /** Returns the number of tasks of the tree that are at work. One task may always work. */
+  /** Returns the number of tasks of the tree that are working. One task may always work. */
   readonly countWorking: () => number;
 }
 

@@ -47,6 +47,7 @@ export function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
   return run.tree.idleDetector.trackWork(() => runToEnd(deps, run));
 }
 
+/** Runs the steps of a task, ends its owned work, and records its end. */
 async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   let ending: TaskEnding;
   try {
@@ -219,6 +220,7 @@ function checkAnswer(run: TaskRun, answer: string, check: AnswerCheck | null): T
   return null;
 }
 
+/** Takes a step. Returns the ending if the task ends with this step, or null. */
 async function takeStep(
   deps: EngineDeps,
   run: TaskRun,
@@ -273,6 +275,7 @@ function requestFinalAnswer(run: TaskRun, hit: LimitHit): null {
   return null;
 }
 
+/** Sends the next request, after compaction if needed. Returns the ending if the task ends with this turn, or null. */
 async function takeTurn(
   deps: EngineDeps,
   run: TaskRun,
@@ -309,6 +312,7 @@ async function takeTurn(
   }
 }
 
+/** Waits for a message or the end of a child or shell. The task does not hold its slot meanwhile. */
 async function waitForMessage(run: TaskRun): Promise<void> {
   run.slot.release();
   await run.tree.idleDetector.trackWait(() => run.mailbox.nextMessage());

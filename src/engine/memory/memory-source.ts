@@ -51,6 +51,7 @@ function followLink(location: MemoryLocation): MemoryLocation {
   return { ...location, base, top, directory };
 }
 
+/** The task whose calls use the port, and the ports that it needs. */
 interface PortParts {
   readonly source: MemorySource;
   readonly spec: Pick<TaskSpec, 'agent' | 'cwd'>;

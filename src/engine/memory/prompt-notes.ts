@@ -51,6 +51,7 @@ export function readPromptNotes(request: PromptNotesRequest): PromptNotes | null
   return known;
 }
 
+/** Reads the notes from the disk now. Leaves them out, with a warning, if they are unreadable or not trusted. */
 function readCurrentNotes(
   { agent, redact = (text) => text }: PromptNotesRequest,
   source: MemorySource,

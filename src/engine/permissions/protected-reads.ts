@@ -87,6 +87,9 @@ function isProtected({ path, isLink }: SubtreeEntry, restrictions: ReadRestricti
   );
 }
 
+/**
+ * Returns the reason if an entry below a directory passes the test, or if there are too many entries; else undefined.
+ */
 async function searchSubtree(
   directory: string,
   test: (entry: SubtreeEntry) => boolean,

@@ -55,6 +55,7 @@ export async function readForTask(
   return { text, read: facts?.read ?? [], attachments };
 }
 
+/** A file memory that remembers nothing. Since the call may only read, the methods for writes throw. */
 const NO_FILE_MEMORY: FileMemory = {
   seen: () => undefined,
   remember: () => {},
@@ -65,7 +66,7 @@ const NO_FILE_MEMORY: FileMemory = {
   acceptRemoval: () => false,
 };
 
-/** Creates the context of a call that may only read files and that records nothing. Every other port throws. */
+/** Creates the context of a call that may only read files and that records nothing. Ports with effects throw. */
 export function createReadOnlyContext(
   { clock, settings }: Pick<EngineDeps, 'clock' | 'settings'>,
   { spec }: Pick<CallingTask, 'spec'>,

@@ -65,7 +65,7 @@ describe('findRepeatedDelegation', () => {
   });
 });
 
-describe('delegationKey', () => {
+describe('toDelegationKey', () => {
   it('is the same for the same agent and prompt, whatever the white space', () => {
     const words = fc.array(fc.stringMatching(/^\S+$/), { minLength: 1 });
     const blanks = fc.array(fc.constantFrom(' ', '\n', '\t', '  \r\n'), { minLength: 1 });

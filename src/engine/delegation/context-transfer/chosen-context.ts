@@ -77,6 +77,7 @@ async function readTransferredFile(
   return new MusterError(file.code, `context.files: ${JSON.stringify(path)}: ${file.message}`);
 }
 
+/** Refuses an image or document: a child gets only text. */
 async function refuseAttachment(): Promise<string> {
   return 'files are handed on as text. Name it in the prompt, and the subagent reads it itself';
 }

@@ -65,7 +65,7 @@ async function summarizeContext(
   const text = quoteLastTurns(caller.state.conversation.messages, Infinity);
   if (text.length <= SHORT_CONVERSATION_LENGTH)
     return { plan, initialContext: { text, read: [] }, resultTasks: [] };
-  const conversation = conversationToSummarize(caller);
+  const conversation = toSummarizedConversation(caller);
   const { model, prefix, messages } = conversation;
   const modelDetails = await deps.models.details(model);
   const input = estimatePrompt(prefix, [...messages, userMessage(TRANSFER_SUMMARY_PROMPT)]);
@@ -74,7 +74,8 @@ async function summarizeContext(
   return { plan, summarized, resultTasks: [] };
 }
 
-function conversationToSummarize(caller: TaskRun): SummarizedConversation {
+/** Returns the caller's conversation in the form in which the child requests its summary. */
+function toSummarizedConversation(caller: TaskRun): SummarizedConversation {
   const { spec, state, prefix } = caller;
   const { effort } = spec.agent;
   const messages = listForkedMessages(caller);
@@ -108,7 +109,7 @@ function forkContext(
   return {
     plan: forkedPlan,
     initialContext: { text: buildOwnPart(caller, forkedPlan, line), read: [] },
-    forked: { prefix: prefixes.add(caller.prefix), conversation: conversationToFork(caller) },
+    forked: { prefix: prefixes.add(caller.prefix), conversation: toForkedConversation(caller) },
     resultTasks: [],
   };
 }
@@ -169,7 +170,8 @@ function getCachedAgentName({ spec }: TaskRun): string {
   return spec.inherited?.agent ?? spec.agent.name;
 }
 
-function conversationToFork(caller: TaskRun): ForkedConversation {
+/** Returns the caller's conversation in the form in which the child continues it. */
+function toForkedConversation(caller: TaskRun): ForkedConversation {
   const { spec, state } = caller;
   const { compaction } = state.conversation;
   const messages = listForkedMessages(caller);
