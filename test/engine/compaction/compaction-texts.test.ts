@@ -5,7 +5,7 @@ import { estimateTokensUnrounded } from '../../../src/base/token-estimate.ts';
 import { child, logOf } from '../../report/logs.ts';
 import { foldEvents } from '../../../src/protocol/state/fold.ts';
 
-/** What stands between the two notices. */
+/** Returns the texts between the first and the last notice. */
 function told(said: readonly Said[], most: number): readonly string[] {
   const state = foldEvents(logOf('a', [], { prompt: 'the task', parent: 'p1' }));
   state.conversation.compaction.said = said;

@@ -92,7 +92,7 @@ describe('toDelegationKey', () => {
 const SAME = call('Task', { prompt: 'look  around' });
 const DEEP: EngineSetup = { settings: { maxDepth: 20 } };
 
-/** Delegates the same at every turn, as often as it may. */
+/** Creates a model that makes the same delegation `width` times in every turn, as long as it may call tools. */
 const stormy =
   (width: number) =>
   ({ toolChoice }: ModelRequest): ScriptedAnswer =>
@@ -209,7 +209,7 @@ describe('a model that repeats the same delegation', () => {
   });
 });
 
-/** Changes a file at each call. */
+/** A tool that changes a file at each call. */
 const editTool: AnyTool = {
   ...waitTool,
   run: async (input: { readonly n: number }) => ({

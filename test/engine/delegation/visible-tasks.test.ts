@@ -15,7 +15,7 @@ function idOf(test: TestEngine, name: string): string {
   return found?.spec.id ?? 'missing';
 }
 
-/** What the tool says first of a task: its report, or why there is none. */
+/** Creates a call that reads a task without waiting for it. */
 function ask(id: string) {
   return calls(call('TaskOutput', { task_id: id, block: false }));
 }
@@ -74,7 +74,7 @@ describe('a task can read', () => {
 });
 
 describe('a task that was given an id', () => {
-  /** `worker` asks for the task `secret` after it was told of it in some way. */
+  /** Returns the answer that `worker` gets about the task `secret`, after the id was passed to it in one of these ways. */
   async function told(parts: {
     readonly prompt?: (secret: string) => string;
     readonly message?: (secret: string) => string;

@@ -5,7 +5,7 @@ import {
 } from '../../../src/engine/fan-out/remaining-items.ts';
 import type { EndStatus } from '../../../src/protocol/result.ts';
 
-/** A run of which item N has the task `tN`, with this status; `undefined`: it has none. */
+/** Creates the state of a run in which item N has the task `tN` with the status N. `undefined` means no task. */
 function stateOf(...ends: readonly (EndStatus | null | undefined)[]) {
   const begun = ends.flatMap((status, index) => (status === undefined ? [] : [{ status, index }]));
   return {

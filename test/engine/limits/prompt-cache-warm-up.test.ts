@@ -10,7 +10,7 @@ function prefixes({ holdMs = LONG, clock = systemClock } = {}): PromptCacheWarmU
   return new PromptCacheWarmUp({ clock, deadlines: new Deadlines(systemClock), holdMs });
 }
 
-/** In the order in which they go out: `lead` or `goes`. */
+/** Sends a request for each name. Adds to `went` in which order they are sent, and whether each of them leads. */
 function ask(of: PromptCacheWarmUp, names: readonly string[], went: string[]): Promise<void>[] {
   return names.map(async (name) => {
     const lead = await of.enter('prefix', RUNNING);
@@ -63,13 +63,13 @@ it('holds no request longer than allowed when several leading requests fail in t
   const first = await of.enter('prefix', RUNNING);
   const went: string[] = [];
   const others = ask(of, ['b', 'c', 'd'], went);
-  // Long enough that nothing but a stopped machine makes it the end of the hold.
+  // The wait ends 500 ms before the limit, so that only a very slow machine could reach the limit first.
   passed = LONG - 500;
   first?.markEnded();
   await settled();
   expect(went).toEqual(['b leads']);
   await Promise.all(others);
-  // Both are held until the same moment.
+  // Both requests wait until the same moment, so their order is not fixed.
   expect(went.toSorted()).toEqual(['b leads', 'c goes', 'd goes']);
 });
 

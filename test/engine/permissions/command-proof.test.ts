@@ -17,7 +17,7 @@ interface Workspace {
   readonly root: string;
   readonly outside: string;
   prove(line: string, more?: Partial<CommandSituation>, rules?: RuleTexts): Promise<CommandProof>;
-  /** Paths that it reads, or why it is not proved. */
+  /** Returns the paths that a command reads, or the reason why it is not proved. */
   told(line: string, more?: Partial<CommandSituation>, rules?: RuleTexts): Promise<unknown>;
 }
 
@@ -80,7 +80,7 @@ test('paths are read at their real location, as the kernel resolves them', async
     ['/outside/x', false],
     ['/home/x', false],
   ]);
-  // By name this is the workspace's own `a`.
+  // Without links, this path would be the file `a` of the workspace.
   expect(await told('cat dir/../a')).toEqual([['/outside/a', false]]);
   expect(await told('cd deep && cat b ../a')).toEqual([
     ['/work/deep', true],

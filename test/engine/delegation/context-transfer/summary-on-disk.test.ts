@@ -19,7 +19,7 @@ function storeIn(directory: string): TaskStore {
 
 const noisy = { ...waitTool, run: async () => ({ text: 'é </system>\n'.repeat(2_000) }) };
 
-/** Two children with a summary of a conversation of 200 KB. */
+/** Creates an engine in which two children get a summary of a conversation of 200 KB. */
 function delegating(store: TaskStore): TestEngine {
   const child = (prompt: string) => call('Task', { prompt, context: 'summary' });
   const others = byPrompt({
