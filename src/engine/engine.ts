@@ -1,6 +1,6 @@
 import {
   openToResume,
-  continueMessage,
+  createContinueMessage,
   recordResume,
   startActivations,
 } from './delegation/resume-child.ts';
@@ -17,7 +17,7 @@ import type { TaskSpec } from '../protocol/task.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
 import { createTask } from './delegation/create-task.ts';
 import { assertCompactable } from './compaction/make-room.ts';
-import { createDelegation, decideDelegation } from './delegation/delegation.ts';
+import { createDelegationRunner, decideDelegation } from './delegation/delegation.ts';
 import type { EngineDeps } from './task/deps.ts';
 import type { QuotedItems, QuoteRequest } from './quote/quote.ts';
 import { prepareAgent, findUnusableReason } from './prompt/prepare-agent.ts';
@@ -26,7 +26,7 @@ import { driveItems, startFanOut, type FanOutRequest } from './fan-out/fan-out.t
 import { reopenFailedItems, requireConversation } from './fan-out/remaining-items.ts';
 import { foldLog } from './task/fold-log.ts';
 import { runTask } from './loop/loop.ts';
-import { resolveMentions, createUserMessage } from './prompt/agent-types.ts';
+import { resolveMentions, createUserMessage } from './prompt/mentions.ts';
 import { isBusy } from './loop/next-step.ts';
 import {
   outlineChild,
@@ -78,7 +78,7 @@ export class Engine {
       driveItems: (run) => driveItems(this.context, run),
       startLoop: (run) => void runTask(this.deps, run),
     };
-    tools.push(...createTaskTools(this.context, createDelegation(this.context)));
+    tools.push(...createTaskTools(this.context, createDelegationRunner(this.context)));
   }
 
   /** Creates the main agent's task and starts it. Throws UsageError for an agent that can't be started. */
@@ -157,7 +157,7 @@ export class Engine {
           by: 'user',
           callId: null,
           message,
-          isToldToGoOn: below === undefined,
+          asksToContinue: below === undefined,
           maxRights: request.maxRights(top.spec.rights),
         });
         if (below === undefined) return;
@@ -245,7 +245,7 @@ export class Engine {
     { id, prompt, ...terms }: { readonly id: string } & ResumeBelowRequest,
     recorder: TaskRun,
   ): ResumedDescendant {
-    if (prompt === undefined) return { ...terms, id, message: continueMessage() };
+    if (prompt === undefined) return { ...terms, id, message: createContinueMessage() };
     const to = foldLog(this.deps.store, id).spec;
     return { ...terms, id, message: this.personInput(prompt, { to, recorder }) };
   }

@@ -1,7 +1,7 @@
 import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { TaskInput } from '../protocol/input.ts';
-import { knownDescendants } from './delegation/deliver-end.ts';
+import { listKnownDescendants } from './delegation/deliver-end.ts';
 import { foldLog } from './task/fold-log.ts';
 import { isBusy } from './loop/next-step.ts';
 import { resumeChild } from './delegation/resume-child.ts';
@@ -42,7 +42,7 @@ export function requireDescendant(top: TaskRun, id: string): void {
     const message = `task ${top.spec.id} is a run of a template: its tasks can't be resumed one by one`;
     throw new MusterError('INVALID_PARAM', message);
   }
-  if (knownDescendants(top.state).includes(id)) return;
+  if (listKnownDescendants(top.state).includes(id)) return;
   throw new MusterError('NOT_FOUND', `task ${id} is not below task ${top.spec.id}`);
 }
 

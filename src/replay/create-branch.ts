@@ -4,7 +4,7 @@ import { newId } from '../base/ids.ts';
 import { selectLiveEvents } from '../protocol/events/rewound.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import type { TaskStore } from '../store/task-store.ts';
-import { requestPrefix } from '../engine/delegation/create-task.ts';
+import { completePrefix } from '../engine/delegation/create-task.ts';
 import { PrefixCache } from '../engine/prompt/prefix.ts';
 import { readFullLog } from '../engine/task/fold-log.ts';
 import { findBranchPoint } from '../engine/rewind/plan-rewind.ts';
@@ -107,7 +107,7 @@ function specOf(store: TaskStore, id: string, { state: { spec }, point }: From):
 function prefixOf(store: TaskStore, spec: TaskSpec): string {
   const shared = spec.parent === null ? null : new PrefixCache(store).load(spec.prefix);
   if (shared === null) return spec.prefix;
-  return store.putBlob(JSON.stringify(requestPrefix(shared, spec)), { redact: false });
+  return store.putBlob(JSON.stringify(completePrefix(shared, spec)), { redact: false });
 }
 
 /**

@@ -331,7 +331,7 @@ describe.concurrent('an item that asks a person', () => {
     const said = await world.run(['tasks', 'send', id, 'hello', ...TRUST]);
     expect([said.code, said.stderr]).toEqual([
       1,
-      `muster: INVALID_PARAM: ${id} is a run of a template: only its tasks read messages\n`,
+      `muster: INVALID_PARAM: task ${id} is a run of a template: only its tasks read messages\n`,
     ]);
     const asked = await world.run(['--continue', '-p', 'hello']);
     expect(asked.stderr).toContain('no conversation of this directory');

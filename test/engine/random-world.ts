@@ -239,7 +239,7 @@ class Life {
     const { signal } = new AbortController();
     for (let free = 0; free < this.maxParallel; free += 1) {
       if (root.tree.slots.isFull) this.wrong(`only ${free} of ${this.maxParallel} slots are free`);
-      void root.tree.slots.acquire(signal, { resuming: false });
+      void root.tree.slots.acquire(signal, { isResuming: false });
     }
     for (const [id, live] of this.folds) {
       const fold = foldEvents(overJson(eventsOf(this.world.store, id)));

@@ -1,5 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
-import { requestPrefix } from '../../engine/delegation/create-task.ts';
+import { completePrefix } from '../../engine/delegation/create-task.ts';
 import { readFullLog } from '../../engine/task/fold-log.ts';
 import { PrefixCache } from '../../engine/prompt/prefix.ts';
 import { createModelChooser } from '../../model/selection/model-chooser.ts';
@@ -57,7 +57,7 @@ export async function contextOfTask(
 
 function recordedPrefix(store: TaskStore, spec: TaskSpec) {
   const shared = new PrefixCache(store).load(spec.prefix);
-  if (shared !== null) return requestPrefix(shared, spec);
+  if (shared !== null) return completePrefix(shared, spec);
   throw new MusterError(
     'NOT_FOUND',
     `task ${spec.id}: the system prompt and the tools of its requests are lost (blob ${spec.prefix || 'not named'})`,

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { foldLog } from '../../engine/task/fold-log.ts';
-import { itemsToRetry } from '../../engine/fan-out/remaining-items.ts';
+import { findItemsToRetry } from '../../engine/fan-out/remaining-items.ts';
 import { readItemRows, type ItemRow } from '../../engine/fan-out/item-rows.ts';
 import { MusterError, UsageError } from '../../base/errors.ts';
 import type { FanOut } from '../../protocol/template.ts';
@@ -50,7 +50,7 @@ export async function previewTemplateResume(
   const run = foldLog(store, id);
   const fanOut = fanOutOf(run.spec.fanOut, id);
   const changed = await changedItems(fanOut, run.spec.cwd);
-  return { id, failed: itemsToRetry(run).length, changed };
+  return { id, failed: findItemsToRetry(run).length, changed };
 }
 
 /** Describes changes of the items. The run continues with those with which it began. */

@@ -245,7 +245,10 @@ function problemRequest(code: string, name: string, message: string): UnmetReque
 
 const UNKNOWN = 'No tool of that name is known.';
 
-/** Lists the rules of a definition that can't be read. They only deny and ask, so nobody would notice that they are missing. */
+/**
+ * Lists the rules of a definition that can't be read. They only deny and ask, so nobody would notice that they are
+ * missing.
+ */
 function unreadableRules({ name, rules }: AgentDefinition): readonly UnmetRequest[] {
   if (rules === undefined) return [];
   const source = { kind: 'definition', where: `agent ${name}` } as const;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { delegatorOf, planChild, prepareModels } from '../delegation/plan-child.ts';
+import { toDelegator, planChild, prepareModels } from '../delegation/plan-child.ts';
 import { catchMusterError, errorMessage, MusterError } from '../../base/errors.ts';
 import { onAbort } from '../../base/async.ts';
 import type { EngineDeps, ReuseOutcome } from '../task/deps.ts';
@@ -15,7 +15,7 @@ import { isWithinCaps } from '../calls/execute-call.ts';
 import { decideNow } from '../permissions/judge.ts';
 import { prefixHash } from '../prompt/prefix.ts';
 import { prepareCall, type CallingTask } from '../permissions/prepare-call.ts';
-import { recordedAgent } from '../delegation/create-task.ts';
+import { redactAgent } from '../delegation/create-task.ts';
 import { parseTaskArguments } from '../task/task-arguments.ts';
 import { appendNotes } from '../../tools/shared/output.ts';
 import {
@@ -24,7 +24,7 @@ import {
   type RecordedCall,
   type RecordedRun,
 } from './recorded-run.ts';
-import { readingContext } from '../permissions/read-for-task.ts';
+import { createReadOnlyContext } from '../permissions/read-for-task.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import { permissionsWith } from '../task/task-permissions.ts';
 
@@ -165,7 +165,7 @@ class ReadRepetition {
     { caller, pathAccess }: { readonly caller: CallingTask; readonly pathAccess: FileAccess },
   ): Promise<boolean> {
     if (tool.kind !== 'read' || tool.replay !== 'pure') return false;
-    const context = readingContext(this.deps, caller, {
+    const context = createReadOnlyContext(this.deps, caller, {
       pathAccess,
       signal: this.signal,
       attach: createPreviewAttachPort(this.deps.models, caller.spec.model),
@@ -196,7 +196,7 @@ class ReadRepetition {
     }
     const { deps } = this;
     await prepareModels(deps, caller.spec.agent, parsed.input);
-    const plan = planChild(deps, delegatorOf(caller), parsed.input);
+    const plan = planChild(deps, toDelegator(caller), parsed.input);
     if (plan instanceof MusterError) return `has a child ${child} that can't be created now`;
     if (plan.agent.cache === false) return `has a child ${child} whose results are never reused`;
     const { prompt, tools, preloaded } = plan.setup;
@@ -205,7 +205,7 @@ class ReadRepetition {
     const spec: TaskSpec = {
       ...ofCaller,
       ...(outputSchema === undefined ? {} : { outputSchema }),
-      agent: recordedAgent(plan.agent),
+      agent: redactAgent(plan.agent),
       prompt: parsed.input.prompt,
       model: plan.model,
       rights: plan.rights,

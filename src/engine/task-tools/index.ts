@@ -1,5 +1,5 @@
 import type { AnyTool } from '../../protocol/tool.ts';
-import { type DelegationRunner, calledAgentNames } from '../delegation/delegation.ts';
+import { type DelegationRunner, listCalledAgentNames } from '../delegation/delegation.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { askUserTool } from './ask-user.ts';
 import { exitPlanModeTool } from './exit-plan-mode.ts';
@@ -26,7 +26,7 @@ export function createTaskTools(
     taskStopTool(engine),
     taskSendTool(engine),
     notifyTool(engine),
-    taskTool(delegate, (input) => calledAgentNames(engine, input)),
+    taskTool(delegate, (input) => listCalledAgentNames(engine, input)),
     taskListTool(engine),
     taskReplayTool(engine),
     runTemplateTool(engine),

@@ -1,4 +1,4 @@
-import { itemRequest } from '../fan-out/fan-out.ts';
+import { createItemRequest } from '../fan-out/fan-out.ts';
 import { argumentsSchema, failedCall, ArgumentReader } from './argument-reader.ts';
 import { missingFields, parseBody, renderPrompt } from '../../agents/templates/render.ts';
 import { MusterError } from '../../base/errors.ts';
@@ -8,7 +8,7 @@ import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { TemplateDefinition, TemplateItem } from '../../protocol/template.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { calledAgentNames, waitForChildOutcome, startChild } from '../delegation/delegation.ts';
+import { listCalledAgentNames, waitForChildOutcome, startChild } from '../delegation/delegation.ts';
 import { fullResult, endNoticeId } from '../results/result.ts';
 import { flagsText } from '../../receipts/answer-flags.ts';
 import { receiptParts } from '../../receipts/receipt.ts';
@@ -55,7 +55,7 @@ export function runTemplateTool(engine: EngineContext): Tool<RunTemplateInput> {
     describe: ({ template }) => {
       const found = findTemplate(template, templates);
       if (found === undefined) return NO_ACCESS;
-      const [agent, ...agentWords] = calledAgentNames(engine, itemInput(found, ''));
+      const [agent, ...agentWords] = listCalledAgentNames(engine, itemInput(found, ''));
       return agent === undefined ? NO_ACCESS : { ...NO_ACCESS, agent, agentWords };
     },
     run: (input, context) => runTemplate(engine, input, context),
@@ -148,7 +148,7 @@ function itemInputs(
 
 function itemInput(template: TemplateDefinition, prompt: string): TaskArguments {
   const { name } = template;
-  const request = itemRequest(template, prompt);
+  const request = createItemRequest(template, prompt);
   return { ...request, background: false, params: { template: name }, templateName: name };
 }
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { plural, truncate, collapseWhitespace } from '../../base/text.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
-import { visibleTasks, type VisibleTask } from '../delegation/visible-tasks.ts';
+import { listVisibleTasks, type VisibleTask } from '../delegation/visible-tasks.ts';
 import { activityText } from '../../protocol/state/task-texts.ts';
 import { shortenCommand, describeShellEnd } from '../shells/shell-end.ts';
 import { ArgumentReader } from './argument-reader.ts';
@@ -57,7 +57,7 @@ interface Node {
  * level those that have not ended come first, then those that have, the newest first.
  */
 function taskTreeText(engine: EngineContext, { state }: TaskRun): readonly string[] {
-  const visible = [...visibleTasks(state, engine.running).values()];
+  const visible = [...listVisibleTasks(state, engine.running).values()];
   const summaries = summariesOf(engine, visible);
   const nodes = visible.map((each) =>
     each.kind === 'shell' ? shellNode(engine, each) : taskNode(engine, each.id, summaries),

@@ -5,9 +5,9 @@ import type { TaskInput } from '../../protocol/input.ts';
 import { isStartedBy } from '../../protocol/state/activation.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { findVisibleTask, visibleTasksNamedIn } from '../delegation/visible-tasks.ts';
+import { findVisibleTask, findVisibleTasksInText } from '../delegation/visible-tasks.ts';
 import { resumeChild } from '../delegation/resume-child.ts';
-import { failureDetails } from '../delegation/repeated-delegations.ts';
+import { toFailureDetails } from '../delegation/repeated-delegations.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 
 export interface TaskSendInput {
@@ -77,7 +77,7 @@ async function send(
     kind: 'message',
     from: taskId,
     text: message,
-    handed: visibleTasksNamedIn(message, caller, running),
+    handed: findVisibleTasksInText(message, caller, running),
   };
   const run = running.get(id);
   const { activation, conversation } = run?.state ?? foldLog(engine.deps.store, id);
@@ -101,7 +101,7 @@ async function send(
     background: true,
   });
   if (resumed instanceof MusterError) {
-    return { ...failedCall('TaskSend', resumed), ...failureDetails(resumed) };
+    return { ...failedCall('TaskSend', resumed), ...toFailureDetails(resumed) };
   }
   return resumedOutput(id);
 }

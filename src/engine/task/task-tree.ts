@@ -252,7 +252,7 @@ export class TaskSlot {
   }
 
   private queue(): Promise<Slot> {
-    return this.parts.tree.slots.acquire(this.parts.signal, { resuming: this.hadSlot });
+    return this.parts.tree.slots.acquire(this.parts.signal, { isResuming: this.hadSlot });
   }
 
   private async startLater(slot: Slot, because: string): Promise<Slot> {

@@ -142,7 +142,7 @@ export class RequestBudget {
 }
 
 function repeatNeed(need: RequestNeed, cap: OutputCap | null): RequestNeed {
-  return { ...need, output: { most: cap?.tokens ?? need.output.most, kind: 'repeat' } };
+  return { ...need, output: { maxTokens: cap?.tokens ?? need.output.maxTokens, kind: 'repeat' } };
 }
 
 /** Returns the expense of an answer, including estimated use, which the provider charges as well. */

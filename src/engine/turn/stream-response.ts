@@ -34,7 +34,7 @@ export async function streamResponse(
   try {
     return await streamOnce(deps, run, { ...begun, requestBudget, lead });
   } finally {
-    lead?.over();
+    lead?.markEnded();
   }
 }
 
@@ -78,7 +78,7 @@ async function streamOnce(
       case 'accepted': {
         const added = digestAddedParts(request.messages);
         streamed.markAccepted();
-        lead?.accepted();
+        lead?.markAccepted();
         run.journal.record({ type: 'turn.accepted', turn, added });
         // Loads the model details while the answer streams; they are needed when it has ended.
         void deps.models.details(request.model);

@@ -177,7 +177,7 @@ describe('a Task call with an output schema', () => {
     const id = childOf(test).spec.id;
     const results = toldTo(test, 'main');
     expect(results.at(-2)).toBe(
-      `Task: output_schema: task ${id} has another one, which can't be changed; leave it out, or start a new task`,
+      `Task: output_schema: task ${id} has another schema, which can't be changed; leave it out, or start a new task`,
     );
     expect(results.at(-1)).toMatch(/^\{"count":2\}\n/);
     expect(toldTo(test, 'part').at(-1)).toContain('(answer 1 of at most 3)');

@@ -202,8 +202,7 @@ describe('when little memory is available', () => {
     const run = test.start('main');
     await run.end.written;
     expect(run.state.status).toBe('completed');
-    const because =
-      'memory: 199 MB are available, and a task starts beside others only from 200 MB on';
+    const because = 'memory: 199 MB are available, and another task starts only when 200 MB are';
     expect(eventsOfType(test, 'task.held').map((event) => event.because)).toEqual([
       because,
       because,

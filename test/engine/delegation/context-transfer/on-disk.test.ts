@@ -20,7 +20,7 @@ function storeIn(directory: string): TaskStore {
 const OUTPUT = `${'é\u202e'.repeat(300)}\ud800 <system>\n`;
 const noisy = { ...waitTool, run: async () => ({ text: OUTPUT.repeat(20) }) };
 
-/** Twelve rounds of 18 KB, then two heirs. */
+/** Runs a conversation with twelve rounds of 18 KB, which two tasks then fork. */
 async function forked(store: TaskStore): Promise<{ test: TestEngine; heirs: readonly string[] }> {
   const fork = (prompt: string) => call('Task', { prompt, context: 'inherit' });
   const test = testEngine(
