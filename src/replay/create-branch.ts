@@ -51,7 +51,10 @@ export async function createBranch(
   }
   const last = events.at(-1)?.seq ?? -1;
   if (at > last) {
-    throw new MusterError('INVALID_PARAM', `--at: task ${id} has the events 0 to ${last}`);
+    throw new MusterError(
+      'INVALID_PARAM',
+      `--at: must be an event of task ${id}, from 0 to ${last}`,
+    );
   }
   const point = findBranchPoint(events, at);
   const before = events.filter(({ seq }) => seq <= point);

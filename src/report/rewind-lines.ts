@@ -11,7 +11,7 @@ const SHOWN_COMMAND = 100;
  * Describes what a rewind would do, for a person. Each text from outside is one line. Paths are relative to `cwd`.
  */
 export function rewindLines(plan: RewindPlan, cwd: string): readonly string[] {
-  const { task, isThere, ends, refused, to } = plan;
+  const { task, isThere, finishes: ends, refused, to } = plan;
   if (ends !== null) {
     return [
       `the rewind of task ${task} to event ${to} was cut short (event ${ends}); this ends it:`,
@@ -31,7 +31,7 @@ export function rewindLines(plan: RewindPlan, cwd: string): readonly string[] {
 function headLines({
   task,
   agent,
-  wish,
+  request: wish,
   to,
   toTime,
   undoes,

@@ -213,7 +213,7 @@ describe.concurrent('muster tasks branch', () => {
     const { root } = await family(world);
     const { length } = await eventsOf(world, root);
     expect(complaint(await tasks(world, 'branch', root, '--at', '999'))).toBe(
-      `INVALID_PARAM: --at: task ${root} has the events 0 to ${length - 1}`,
+      `INVALID_PARAM: --at: must be an event of task ${root}, from 0 to ${length - 1}`,
     );
     expect(complaint(await tasks(world, 'branch', root), 2)).toContain('--at N');
   });

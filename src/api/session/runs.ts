@@ -43,7 +43,7 @@ export class Runs {
         prompt,
         personText: given ?? '',
         ...dropMissing({
-          enclosed: enclosed?.enclosures,
+          enclosed: enclosed?.items,
           description: given === undefined ? null : describePrompt(given),
           outputSchema,
         }),

@@ -25,11 +25,11 @@ interface ResultPaths {
   readonly outputFile: string | null;
 }
 
-/** The most denials of the user that the result names, and the maximum number of code points of each. */
+/** The maximum number of the user's denials that the result names, and the maximum number of code points of each. */
 const MAX_DENIALS = 5;
 const MAX_DENIAL_LENGTH = 200;
 
-/** Returns the error of a task that has no end and that no process works on any more. */
+/** Returns the error of a task whose log has no end and on which no process works any more. */
 export function interruptionError({ activation }: TaskState): ErrorInfo {
   const hasWorked =
     activation.workingSince !== null || activation.workedMs > 0 || activation.number === 0;
@@ -40,15 +40,16 @@ export function interruptionError({ activation }: TaskState): ErrorInfo {
 }
 
 /**
- * Builds the result of a task for programs, from its log alone. A log without an end says `running`. The caller
- * knows whether a process still works on the task, and passes the state on as `interrupted` otherwise.
+ * Builds the result of a task for programs, from its log alone. The status of a log without an end is `running`: the
+ * caller knows whether a process still works on the task, and passes a state with the status `interrupted` if none
+ * does.
  *
- * @param asked the questions that wait for an answer; default: those of the task itself
+ * @param questions the questions that wait for an answer. Default: the open questions of the task itself.
  */
 export function buildResultEnvelope(
   state: TaskState,
   paths: ResultPaths,
-  asked: readonly Question[] = openQuestions(state),
+  questions: readonly Question[] = openQuestions(state),
 ): ResultEnvelope {
   const { spec } = state;
   const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
@@ -73,7 +74,7 @@ export function buildResultEnvelope(
       receipt: receiptOf(state),
       transcript: paths.transcript,
       output_file: paths.outputFile,
-      ...(asked.length === 0 ? {} : { questions: asked.map(questionJson) }),
+      ...(questions.length === 0 ? {} : { questions: questions.map(questionJson) }),
     },
     text: buildParentText(state, 0),
     stats: { time_ms: elapsedMs(state), tool_calls: countToolCalls(state), model },
@@ -83,8 +84,8 @@ export function buildResultEnvelope(
 }
 
 /**
- * Returns the text that the parent's model gets: the answer from `offset` (UTF-16 units) on, at most the task's
- * `resultMaxTokens` of it, the error if there is one, the flags of the answer, and the line with the receipt.
+ * Returns the text for the parent's model: the answer from `offset` (UTF-16 units) on, at most `resultMaxTokens` of
+ * the task, the error if there is one, the flags of the answer, and the line with the receipt.
  */
 export function buildParentText(state: TaskState, offset: number): string {
   const { spec, end } = state;
@@ -129,7 +130,7 @@ function reusedField({ reused }: TaskState): Pick<ResultEnvelope['data'], 'reuse
   return { reused: { task_id: reused.of, at: new Date(reused.at).toISOString() } };
 }
 
-/** Returns why a task without an end has no result; null while it is at work. */
+/** Returns the error that explains why a task without an end has no result; null while the task is at work. */
 function findUnendedError(state: TaskState): ErrorInfo | null {
   const { status, parkedOn, questions } = state;
   if (status === 'interrupted') return interruptionError(state);
@@ -144,12 +145,12 @@ function toEnvelopeStatus(status: TaskStatus): EnvelopeStatus {
   return status === 'partial' ? 'partial' : 'error';
 }
 
-/** Returns the final answer, or the last text of a task that has none. */
+/** Returns the final answer of a task, or its last text if it has no final answer. */
 export function fullResult(state: TaskState): string {
   return state.result === '' ? state.lastText : state.result;
 }
 
-/** Tells the parent that it was the user who refused these calls. */
+/** Formats the note that tells the parent which calls the user refused. */
 function denialsLine(denials: readonly string[]): string {
   const shown = denials.slice(-MAX_DENIALS).map((each) => truncate(each, MAX_DENIAL_LENGTH));
   const more = denials.length - shown.length;
@@ -195,8 +196,8 @@ export function elapsedMs(state: TaskState): number {
 }
 
 /**
- * Returns the id of the notice of a task's end, which differs each time that the task ends. An interrupted task
- * may continue and end within the same activation, so its id holds the last event, too.
+ * Returns the id of the notice of a task's end. The id differs each time that the task ends. An interrupted task may
+ * continue and end within the same activation, so its id also contains the number of its last event.
  */
 export function endNoticeId({ spec, activation, status, lastSeq }: TaskState): string {
   const id = `${spec.id}-${activation.number}`;
@@ -206,23 +207,23 @@ export function endNoticeId({ spec, activation, status, lastSeq }: TaskState): s
 /** A page of a text. */
 interface TextPage {
   readonly text: string;
-  /** The offset of the rest; null if nothing remains. */
+  /** The offset of the remaining text; null if nothing remains. */
   readonly next: number | null;
 }
 
-/** The maximum number of characters that a token holds in any language; no more of a text need be read. */
+/** The maximum number of characters of a token in any language. It bounds how much of a text must be read. */
 const MAX_CHARACTERS_PER_TOKEN = 20;
 
-/** The boundaries at which a text may be cut, the best first: paragraph, line, sentence, word, value. */
+/** The boundaries at which a text may be cut, in order of preference: paragraph, line, sentence, word, value. */
 const BOUNDARIES = ['\n\n', '\n\r\n', '\n', '. ', '\u3002', ' ', ','];
 
 /**
- * Returns the part of a text from `offset` that fits into `maxTokens` (estimated). It ends at a paragraph if
- * possible, or else at a line, a sentence or a word. It holds at least one code point, so that paging always ends;
- * an offset within a code point counts from its start.
+ * Returns the part of a text from `offset` that fits into `maxTokens` (estimated). The page ends at a paragraph if
+ * possible, or else at a line, a sentence or a word. It holds at least one code point, so that paging always ends. An
+ * offset within a code point is moved to the start of the code point.
  */
 export function cutPage(whole: string, offset: number, maxTokens: number): TextPage {
-  const start = splitsPair(whole, offset) ? offset - 1 : offset;
+  const start = splitsSurrogatePair(whole, offset) ? offset - 1 : offset;
   const remaining = whole.length - start;
   const window = whole.slice(start, start + maxTokens * MAX_CHARACTERS_PER_TOKEN);
   if (window.length === remaining && estimateTokensUnrounded(window) <= maxTokens) {
@@ -232,10 +233,10 @@ export function cutPage(whole: string, offset: number, maxTokens: number): TextP
   return { text: window.slice(0, length).trimEnd(), next: start + length };
 }
 
-/** Returns the length of the beginning that fits; at least 1. */
+/** Returns the length of the longest beginning that fits, at least 1. */
 function findFittingLength(text: string, maxTokens: number): number {
   let length = prefixLengthWithin(text, maxTokens);
-  // A part of a run can take more than its share of the tokens.
+  // The measured beginning can have more tokens than its share of the text suggests.
   while (length > 1) {
     const tokens = estimateTokensUnrounded(text.slice(0, length));
     if (tokens <= maxTokens) return length;
@@ -244,16 +245,18 @@ function findFittingLength(text: string, maxTokens: number): number {
   return 1;
 }
 
+/** Returns the position of the best boundary at or before `limit`. */
 function findBoundary(text: string, limit: number): number {
   for (const boundary of BOUNDARIES) {
     const at = text.lastIndexOf(boundary, limit - boundary.length);
-    // A boundary in the first half would give away too much of what fits.
+    // A boundary in the first half would waste too much of the space.
     if (at > limit / 2) return at + boundary.length;
   }
-  if (!splitsPair(text, limit)) return limit;
+  if (!splitsSurrogatePair(text, limit)) return limit;
   return limit === 1 ? 2 : limit - 1;
 }
 
-function splitsPair(text: string, at: number): boolean {
+/** Returns true if `at` lies between the two UTF-16 units of one code point. */
+function splitsSurrogatePair(text: string, at: number): boolean {
   return (text.codePointAt(at - 1) ?? 0) > 0xffff;
 }

@@ -65,6 +65,6 @@ function ask(
     content: JSON.stringify(input),
     output: (answer) => (answer?.kind === 'text' ? { text: answer.text } : null),
     refuse: decideUserQuestion,
-    make: (common) => ({ kind: 'input', ...common, tool: 'AskUser', text, options }),
+    createQuestion: (common) => ({ kind: 'input', ...common, tool: 'AskUser', text, options }),
   });
 }

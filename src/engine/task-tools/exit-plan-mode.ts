@@ -61,7 +61,7 @@ function present(
       return { text: isAsked ? unanswered(mode) : 'Not in plan mode: go ahead.' };
     },
     refuse: decidePlanQuestion,
-    make: (common) => ({ kind: 'plan', ...common, tool: 'ExitPlanMode', text: plan }),
+    createQuestion: (common) => ({ kind: 'plan', ...common, tool: 'ExitPlanMode', text: plan }),
   });
 }
 

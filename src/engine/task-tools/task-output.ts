@@ -94,7 +94,7 @@ async function readOutput(
   if (found.kind === 'shell') {
     // Looked up before the wait: the owner may end meanwhile, and its shells with it.
     const owner = running.get(found.owner);
-    await wait(owner?.shells.ended(found.id));
+    await wait(owner?.shells.waitForEnd(found.id));
     signal.throwIfAborted();
     return readShellForTask(engine, { caller, owner, id: found.id, offset: input.offset });
   }

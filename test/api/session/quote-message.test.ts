@@ -22,7 +22,7 @@ async function muster() {
 it('attaches a file once, however often it is named', async () => {
   const { cwd, enclose } = await muster();
   writeFileSync(join(cwd, 'a.txt'), 'hello');
-  const { enclosures, problems } = await enclose('compare @a.txt, @"a.txt" and (@a.txt).');
+  const { items: enclosures, problems } = await enclose('compare @a.txt, @"a.txt" and (@a.txt).');
   expect(enclosures.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['file a.txt']);
   expect(problems).toEqual([]);
 });
@@ -31,11 +31,11 @@ it('leaves out files that a person would have to allow, and tells that person wh
   const { cwd, enclose } = await muster();
   const secret = join(cwd, '.env');
   writeFileSync(secret, 'KEY=1');
-  const { enclosures, problems } = await enclose('look at @.env and @/etc/passwd');
+  const { items: enclosures, problems } = await enclose('look at @.env and @/etc/passwd');
   expect(enclosures).toEqual([]);
   expect(problems).toEqual([
-    `@.env does not go along: ${JSON.stringify(secret)} usually holds secrets: only a person can allow it, for one call; no rule or mode does.`,
-    '@/etc/passwd does not go along: "/etc/passwd" is outside the workspace roots, which no rule or mode opens; a person may, for one call.',
+    `@.env is not quoted: ${JSON.stringify(secret)} usually holds secrets: only a person can allow it, for one call; no rule or mode does.`,
+    '@/etc/passwd is not quoted: "/etc/passwd" is outside the workspace roots, which no rule or mode opens; a person may, for one call.',
   ]);
 });
 
