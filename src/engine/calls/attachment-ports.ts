@@ -30,14 +30,14 @@ export function createCallAttachPort(
   callId: string,
 ): AttachPort {
   // A conversation is sent again with each request, and servers limit the attachments of one request.
-  const all = () => [...listAttachments(run), ...[...run.attaching.values()].flat()];
+  const all = () => [...listAttachments(run), ...[...run.pendingAttachments.values()].flat()];
   const refuse: Check = (details, rules) =>
     rules.refusal(details) ?? refuseWithoutRoom(all(), details);
   return createStoringPort(deps, run.spec.model, refuse, (details, rules) => {
     const reason = refuse(details, rules);
     // The attachment counts as one of this call until the call has its outcome.
     if (reason === null) {
-      run.attaching.set(callId, [...(run.attaching.get(callId) ?? []), details]);
+      run.pendingAttachments.set(callId, [...(run.pendingAttachments.get(callId) ?? []), details]);
     }
     return reason;
   });

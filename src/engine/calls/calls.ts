@@ -41,7 +41,7 @@ export async function runCalls(
   const prepared = prepareWithinLimits(run, calls, deps.settings);
   // The answer is made durable while the calls run; a call with effects does that itself before it starts. A failure is
   // reported where the journal is awaited next.
-  if (prepared.every(isPure)) run.journal.keepAnswer().catch(() => {});
+  if (prepared.every(isPure)) run.journal.syncNewestAnswer().catch(() => {});
   const waits = prepared.filter(isWait).length;
   const slot = new SlotUse(run, { own: prepared.length - waits, waits });
   const waitsFor = scheduleCalls(prepared.map(toScheduledCall));

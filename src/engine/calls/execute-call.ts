@@ -68,7 +68,7 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
       ms: Math.round(deps.clock.monotonic() - startedAt),
     },
   );
-  run.attaching.delete(call.id);
+  run.pendingAttachments.delete(call.id);
   if (mayHaveEffects) await run.journal.sync();
 }
 

@@ -165,7 +165,7 @@ function modeGrantEvents(
 
 /** Returns the warning about a mode that the agent does not get, once in a tree for each agent. */
 function refusedMode(tree: TaskTree, { modeToGrant = null, rights }: TaskPlan): string | null {
-  if (modeToGrant === null || !tree.isFirstToLack(modeToGrant)) return null;
+  if (modeToGrant === null || !tree.noteMissingMode(modeToGrant)) return null;
   const { agent, mode } = modeToGrant;
   return `${agent} asks for ${mode} mode and runs in ${rights.mode} mode, that of the task above it. A user can grant it with ${explainGrant(modeToGrant)}`;
 }

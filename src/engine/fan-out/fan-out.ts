@@ -58,7 +58,7 @@ export async function startFanOut(engine: EngineContext, request: FanOutRequest)
   const values = { item, index: 0, count: fanOut.items.length };
   const child = itemRequest(fanOut, renderPrompt(parseBody(fanOut.body).parts, values));
   await prepareModels(deps, agent, child);
-  const modeGrants = deps.inbox.modeGrants?.inForce() ?? [];
+  const modeGrants = deps.inbox.modeGrants?.listGrants() ?? [];
   const plan = planChild(deps, { agent, rights, model, cwd, modeGrants }, child);
   if (plan instanceof MusterError) {
     throw new UsageError(`the template ${fanOut.template} can't be run: ${plan.message}`);
@@ -123,7 +123,7 @@ export async function driveItems(engine: EngineContext, run: TaskRun): Promise<T
       continue;
     }
     if (runningItems === 0) return fanOutEnding(deps.store, run.state, hit);
-    await run.tree.idleDetector.trackWait(() => run.mailbox.nextMessage());
+    await run.tree.idleDetector.trackWait(() => run.mailbox.waitForWake());
   }
 }
 

@@ -73,7 +73,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
     await run.journal.sync();
   } catch (thrown) {
     // The end can't be written (a full disk): the task counts as interrupted and can be resumed.
-    run.end.recordLoss(errorInfo(thrown));
+    run.end.recordUnwritten(errorInfo(thrown));
     deps.onFault(run.spec.id, thrown);
   } finally {
     deliverEnd(deps, run);
@@ -119,7 +119,7 @@ async function isMissing(path: string): Promise<boolean> {
 async function leaveParked(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
     await run.shells.stop(runningShells(run.state), { notify: true });
-    await run.children.allEnded();
+    await run.children.waitForAll();
     await run.journal.sync();
   } catch (thrown) {
     deps.onFault(run.spec.id, thrown);
@@ -132,7 +132,7 @@ async function leaveParked(deps: EngineDeps, run: TaskRun): Promise<void> {
 async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
   await run.slot.take();
   // The parent's log must be on disk first: otherwise a power loss could leave a task that no log mentions.
-  await run.parent?.children.persisted();
+  await run.parent?.children.waitUntilPersisted();
   const { retries, silentRetries, noProgressCalls } = deps.settings;
   const settings = { retries, silentRetries, noProgressCalls };
   run.journal.record({ type: 'task.started', settings });
@@ -268,7 +268,7 @@ async function takeTurn(
 ): Promise<TaskEnding | null> {
   await gatherEnds(deps, run);
   await run.slot.take();
-  await run.journal.keepAnswer();
+  await run.journal.syncNewestAnswer();
   run.cancellation.turnSignal.throwIfAborted();
   const room = await makeRoom(deps, run);
   if (room.kind === 'none') return room.ending;
@@ -299,7 +299,7 @@ async function takeTurn(
 
 async function waitForNews(run: TaskRun): Promise<void> {
   run.slot.release();
-  await run.tree.idleDetector.trackWait(() => run.mailbox.nextMessage());
+  await run.tree.idleDetector.trackWait(() => run.mailbox.waitForWake());
 }
 
 /**

@@ -10,8 +10,8 @@ import type { TaskRun } from './task-run.ts';
 import { TaskPermissions } from './task-permissions.ts';
 
 /**
- * Returns the variables that a task has set for its commands. Variables in an imported part of its log do not count,
- * nor do names that a task may not set.
+ * Returns the variables that a task has set for its commands. Variables from an imported part of its log, and names
+ * that a task may not set, are left out.
  */
 export function readTaskVariables(
   run: Pick<TaskRun, 'state'> & { readonly permissions: Pick<TaskPermissions, 'isTrusted'> },
