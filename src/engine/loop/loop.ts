@@ -31,7 +31,7 @@ import { fallbackEvents, findFallback } from '../turn/fallback.ts';
 import { canReuseResult } from '../reuse/can-reuse.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { runTurn, wallCaps } from '../turn/turn.ts';
+import { runTurn, listWallCaps } from '../turn/turn.ts';
 
 /** Ends of children within this time of each other are reported to their parent together. */
 const GATHER_MS = 50;
@@ -320,7 +320,7 @@ async function gatherEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
 /** Starts the timer for the remaining wall time. Time in which no process worked on the task does not count. */
 function limitWallTime(deps: EngineDeps, run: TaskRun): void {
   run.workingSince = deps.clock.monotonic();
-  const [first] = wallCaps(run).toSorted((a, b) => a.value - b.value);
+  const [first] = listWallCaps(run).toSorted((a, b) => a.value - b.value);
   if (first === undefined) return;
   const ms = Math.max(0, first.value - run.state.activation.workedMs);
   run.cancellation.callAfter(ms, () => {

@@ -13,7 +13,7 @@ import type { TaskSpec } from '../../protocol/task.ts';
 import { createPreviewAttachPort } from '../calls/attachment-ports.ts';
 import { isWithinCaps } from '../calls/execute-call.ts';
 import { decideNow } from '../permissions/judge.ts';
-import { prefixHash } from '../prompt/prefix.ts';
+import { computePrefixHash } from '../prompt/prefix.ts';
 import { prepareCall, type CallingTask } from '../permissions/prepare-call.ts';
 import { recordedAgent } from '../delegation/create-task.ts';
 import { parseTaskArguments } from '../task/task-arguments.ts';
@@ -218,7 +218,7 @@ class ReadRepetition {
       rights: plan.rights,
       tools: tools.map(({ name }) => name),
       limits: plan.limits,
-      prefix: prefixHash(prompt, tools),
+      prefix: computePrefixHash(prompt, tools),
     };
     const found = await this.findValidRun(findReuseSource(this.readRecordedRun(child)) ?? child, {
       spec,

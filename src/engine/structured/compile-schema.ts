@@ -105,7 +105,7 @@ function findUncheckedReason(thrown: unknown): string | null {
     return `a pattern or another keyword of the schema took longer than ${CHECK_TIMEOUT_MS} ms on it (limit schema_check_ms = ${CHECK_TIMEOUT_MS})`;
   }
   // The stack overflowed: the schema recurses many steps for each level of the value.
-  return thrown instanceof RangeError ? 'the schema recurses too deeply on it' : null;
+  return thrown instanceof RangeError ? 'the schema leads too deep on it' : null;
 }
 
 function findDraft(named: JsonValue | undefined): Draft | undefined {
