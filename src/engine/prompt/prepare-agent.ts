@@ -195,7 +195,7 @@ export function findUnusableReason(
   const reasons = dropped.slice(0, MAX_SHOWN_TOOLS).map((each) => `${each.name}: ${each.reason}`);
   const more =
     dropped.length > MAX_SHOWN_TOOLS ? ` And ${dropped.length - MAX_SHOWN_TOOLS} more.` : '';
-  return `\`${name}\` can't be started: none of the tools that it asks for is available. ${reasons.join(' ')}${more} Name another agent, or do the work yourself.`;
+  return `\`${name}\` can't be started: none of the tools that it asks for can be had here. ${reasons.join(' ')}${more} Name another agent, or do the work yourself.`;
 }
 
 /**
