@@ -97,7 +97,7 @@ describe.concurrent('muster tasks rerun', () => {
     const said = differing(await tasks(world, 'rerun', root));
     expect(said.split('\n').slice(1)).toEqual([
       `${child}  general-purpose: differs at event ${accepted?.seq} of ${events.length} (turn.accepted)`,
-      `    the request of turn 2 would hold something else: the outcome of call ${callId} (Read) is not the one of then (event ${ended?.seq})`,
+      `    the request of turn 2 would contain something else: the outcome of call ${callId} (Read) has changed since it was sent (event ${ended?.seq})`,
       '',
     ]);
   });

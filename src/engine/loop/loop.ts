@@ -5,7 +5,7 @@ import { newId } from '../../base/ids.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { ClaimFlag } from '../../protocol/result.ts';
-import { answerFlags, untouchedPaths } from '../../receipts/answer-flags.ts';
+import { findAnswerFlags, findUntouchedPaths } from '../../receipts/answer-flags.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { closeOpenCalls, runCalls } from '../calls/calls.ts';
 import { closeOpenChildren, deliverEnd } from '../delegation/deliver-end.ts';
@@ -94,10 +94,10 @@ async function flagsOf(
     // The answer is that of the earlier task, and so is what its log says about it.
     if (reused !== null)
       return deps.store.exists(reused.of) ? foldLog(deps.store, reused.of).activation.claims : [];
-    const paths = untouchedPaths(state, result);
+    const paths = findUntouchedPaths(state, result);
     const missing = await Promise.all(paths.map((path) => isMissing(resolve(spec.cwd, path))));
     const absent = paths.filter((_, index) => missing[index]);
-    return answerFlags(state, result, absent);
+    return findAnswerFlags(state, result, absent);
   } catch (thrown) {
     deps.onFault(spec.id, thrown);
     return [];

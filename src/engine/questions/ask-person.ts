@@ -99,7 +99,7 @@ interface ToolQuestion {
 export async function askForTool(
   { inbox }: Pick<EngineDeps, 'inbox'>,
   run: TaskRun,
-  { callId, content, output, refuse, createQuestion: make }: ToolQuestion,
+  { callId, content, output, refuse, createQuestion }: ToolQuestion,
 ): Promise<ToolOutput> {
   const digest = hash('sha256', content);
   for (;;) {
@@ -109,7 +109,7 @@ export async function askForTool(
     const refusal = refuse(describeAskingTask(run));
     if (refusal !== null) return failure('PERMISSION_DENIED', refusal);
     const question = openQuestion(run, { callId, digest }, (id) =>
-      make({ id, task: run.spec.id, callId, chain: run.chain() }),
+      createQuestion({ id, task: run.spec.id, callId, chain: run.chain() }),
     );
     await run.tree.idleDetector.trackWait(() => inbox.wait(run, question));
   }

@@ -10,8 +10,8 @@ import type {
 } from '../../protocol/result.ts';
 import { openQuestions } from '../../protocol/state/questions.ts';
 import type { Question } from '../../protocol/question.ts';
-import { flagsText } from '../../receipts/answer-flags.ts';
-import { receiptParts, receiptOf } from '../../receipts/receipt.ts';
+import { formatFlags } from '../../receipts/answer-flags.ts';
+import { formatReceiptParts, buildReceipt } from '../../receipts/receipt.ts';
 import { questionJson } from '../questions/question-json.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -71,7 +71,7 @@ export function buildResultEnvelope(
       cost_usd: state.costUsd,
       ...estimatedField(state),
       ...reusedField(state),
-      receipt: receiptOf(state),
+      receipt: buildReceipt(state),
       transcript: paths.transcript,
       output_file: paths.outputFile,
       ...(questions.length === 0 ? {} : { questions: questions.map(questionJson) }),
@@ -109,7 +109,7 @@ export function buildParentText(state: TaskState, offset: number): string {
     parts.push('[Note: the answer is not JSON that is valid against output_schema]');
   }
   for (const warning of state.warnings) parts.push(`[Note: ${warning}]`);
-  const flags = flagsText(state.activation.claims);
+  const flags = formatFlags(state.activation.claims);
   parts.push(flags === '' ? '' : `[${flags}]`, summaryLine(state));
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -161,7 +161,7 @@ function denialsLine(denials: readonly string[]): string {
 function summaryLine(state: TaskState): string {
   const { spec } = state;
   const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
-  const [calls = '', ...receipt] = receiptParts(state, 'full');
+  const [calls = '', ...receipt] = formatReceiptParts(state, 'full');
   const parts = [
     `task ${spec.id}`,
     spec.agent.name,

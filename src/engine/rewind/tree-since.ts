@@ -249,34 +249,34 @@ class LogSummaryReader {
   }
 
   add(event: TaskEvent): void {
-    const { draft: growing } = this;
+    const { draft } = this;
     const { seq, ts } = event;
     const at = { seq, ts };
-    growing.lastSeq = seq;
-    if (event.type !== 'task.claimed' && event.type !== 'warning') growing.newestEvent = at;
+    draft.lastSeq = seq;
+    if (event.type !== 'task.claimed' && event.type !== 'warning') draft.newestEvent = at;
     switch (event.type) {
       case 'task.created': {
         const { parent, parentCall, rights } = event.spec;
-        growing.roots.push(...rights.roots);
-        growing.activations.push({ ...at, by: parent, callId: parentCall });
+        draft.roots.push(...rights.roots);
+        draft.activations.push({ ...at, by: parent, callId: parentCall });
         return;
       }
       case 'task.resumed':
-        growing.activations.push({ ...at, by: event.by, callId: event.callId });
+        draft.activations.push({ ...at, by: event.by, callId: event.callId });
         return;
       case 'task.rewound':
-        growing.unfinishedRewindTo = event.to;
-        growing.activations.push({ ...at, by: 'user', callId: null });
+        draft.unfinishedRewindTo = event.to;
+        draft.activations.push({ ...at, by: 'user', callId: null });
         for (const { path, from, to } of event.files) {
           const mode = from === null ? {} : { mode: from.mode };
           const change = { path, before: from?.hash ?? null, after: to?.hash ?? null, ...mode };
-          growing.changes.push({ ...at, change });
+          draft.changes.push({ ...at, change });
         }
         return;
       case 'files.restored': {
-        growing.unfinishedRewindTo = null;
+        draft.unfinishedRewindTo = null;
         const left = new Set(event.left.map(({ path }) => path));
-        growing.changes = growing.changes.filter(
+        draft.changes = draft.changes.filter(
           (each) => each.seq !== event.rewind || !left.has(each.change.path),
         );
         return;
@@ -289,14 +289,14 @@ class LogSummaryReader {
         this.addOutcome(event);
         return;
       case 'shell.started':
-        growing.commands.push({ ...at, command: event.command });
+        draft.commands.push({ ...at, command: event.command });
         return;
       case 'child.created':
       case 'child.resumed':
-        growing.startedChildren.push({ ...at, child: event.child, callId: event.callId });
+        draft.startedChildren.push({ ...at, child: event.child, callId: event.callId });
         return;
       case 'child.ended':
-        growing.endedChildren.push({ ...at, child: event.child });
+        draft.endedChildren.push({ ...at, child: event.child });
         return;
       default:
     }
@@ -304,15 +304,15 @@ class LogSummaryReader {
 
   private addOutcome(event: Extract<TaskEvent, { type: 'call.ended' }>): void {
     const { seq, ts, callId, epoch, error, facts } = event;
-    const { draft: growing, openCalls: open } = this;
-    const begun = open.get(callId);
-    open.delete(callId);
+    const { draft, openCalls } = this;
+    const begun = openCalls.get(callId);
+    openCalls.delete(callId);
     const changes = facts.changed ?? [];
-    for (const change of changes) growing.changes.push({ seq, ts, change });
-    for (const { command } of facts.commands ?? []) growing.commands.push({ seq, ts, command });
+    for (const change of changes) draft.changes.push({ seq, ts, change });
+    for (const { command } of facts.commands ?? []) draft.commands.push({ seq, ts, command });
     if (begun === undefined || changes.length > 0) return;
     // The process of the call died, or the call was aborted in the middle.
     const isGivenUp = error === 'CANCELLED' || error === 'TIMEOUT';
-    if (begun.epoch !== epoch || isGivenUp) growing.unknownCalls.push({ seq, ts });
+    if (begun.epoch !== epoch || isGivenUp) draft.unknownCalls.push({ seq, ts });
   }
 }

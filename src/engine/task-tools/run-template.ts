@@ -10,8 +10,8 @@ import type { TemplateDefinition, TemplateItem } from '../../protocol/template.t
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { calledAgentNames, waitForChildOutcome, startChild } from '../delegation/delegation.ts';
 import { fullResult, endNoticeId } from '../results/result.ts';
-import { flagsText } from '../../receipts/answer-flags.ts';
-import { receiptParts } from '../../receipts/receipt.ts';
+import { formatFlags } from '../../receipts/answer-flags.ts';
+import { formatReceiptParts } from '../../receipts/receipt.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskArguments } from '../task/task-arguments.ts';
 import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
@@ -186,8 +186,8 @@ async function waitForRow(
     maxLength,
   );
   const summary = [`task ${child}`, state.status, plural(state.turns, 'turn')];
-  const receipt = receiptParts(state, 'counts').join(', ');
-  const flags = flagsText(state.activation.claims);
+  const receipt = formatReceiptParts(state, 'counts').join(', ');
+  const flags = formatFlags(state.activation.claims);
   const parts = [...summary, receipt, ...(flags === '' ? [] : [flags]), shown];
   return { text: parts.join(' · '), told: [endNoticeId(state)] };
 }
