@@ -106,8 +106,8 @@ function findKinds(words: readonly string[]): readonly CommandKind[] {
     (word, index) => !/^[-+]/.test(word) && !OPTION_WITH_VALUE.test(args[index - 1] ?? ''),
   );
   const keys = [program, `${program} ${args[0]}`, `${program} ${named[0]}`];
-  const known = keys.map((key) => KIND_BY_PROGRAM.get(key)).find((kind) => kind !== undefined);
-  if (known !== undefined) return [known];
+  const kind = keys.map((key) => KIND_BY_PROGRAM.get(key)).find((kind) => kind !== undefined);
+  if (kind !== undefined) return [kind];
   if (TASK_RUNNER.test(program)) return findKindsOfTasks(program, named);
   const [script = path, task = ''] = INTERPRETER.test(program) ? named : [];
   if (TASK_SCRIPT.test(script)) return findKindsOfNames([task]);
@@ -139,14 +139,14 @@ function isProgram(name: string): boolean {
 }
 
 function removeWrappers(words: readonly string[]): readonly string[] {
-  let at = 0;
+  let index = 0;
   for (;;) {
-    const [first = '', second = ''] = words.slice(at, at + 2);
+    const [first = '', second = ''] = words.slice(index, index + 2);
     if (`${first} ${second}` === 'docker compose')
-      return ['docker-compose', ...words.slice(at + 2)];
-    if (WRAPPER_PAIR.test(`${first} ${second}`)) at += 2;
-    else if (WRAPPER_WORD.test(first) || (at > 0 && first.startsWith('-'))) at += 1;
-    else return words.slice(at);
+      return ['docker-compose', ...words.slice(index + 2)];
+    if (WRAPPER_PAIR.test(`${first} ${second}`)) index += 2;
+    else if (WRAPPER_WORD.test(first) || (index > 0 && first.startsWith('-'))) index += 1;
+    else return words.slice(index);
   }
 }
 
@@ -237,10 +237,10 @@ function splitIntoSegments(line: string, shells: number): readonly LineSegment[]
 /** Replaces `bash -c "…"` by the programs that the inner shell runs. */
 function expandShell(segment: LineSegment, shells: number): readonly LineSegment[] {
   const { words, operator } = segment;
-  const at = words.findIndex((word) => SHELL.test(word));
-  const option = words.findIndex((word, index) => index > at && /^-\w*c$/.test(word));
+  const shellIndex = words.findIndex((word) => SHELL.test(word));
+  const option = words.findIndex((word, index) => index > shellIndex && /^-\w*c$/.test(word));
   const inner = words[option + 1];
-  if (at === -1 || option === -1 || inner === undefined || shells === 0) return [segment];
+  if (shellIndex === -1 || option === -1 || inner === undefined || shells === 0) return [segment];
   const segments = splitIntoSegments(inner, shells - 1);
   const last = segments.at(-1);
   return last === undefined

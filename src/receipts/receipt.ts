@@ -56,14 +56,14 @@ export function buildChildReceipt(child: TaskState): ChildReceipt {
     })),
     ...commands,
   ];
-  const kept = all
+  const listed = all
     .filter(({ command }) => command.length <= MAX_COMMAND_LENGTH)
     .slice(-MAX_COMMANDS);
   const unknown = Math.max(0, (toolCounts.get('Bash') ?? 0) - commands.length - shells.size);
   const lower = below.reduce((sum, receipt) => sum + (receipt?.commandsLeftOut ?? 1), 0);
   return {
-    commands: kept,
-    commandsLeftOut: all.length - kept.length + unknown + child.unknownCalls.size + lower,
+    commands: listed,
+    commandsLeftOut: all.length - listed.length + unknown + child.unknownCalls.size + lower,
     tools: [
       ...new Set([...toolCounts.keys(), ...below.flatMap((receipt) => receipt?.tools ?? [])]),
     ],

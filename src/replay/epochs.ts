@@ -40,18 +40,18 @@ export function splitIntoEpochs(events: readonly TaskEvent[]): readonly Epoch[] 
   const [created] = events;
   const isBranch = created?.type === 'task.created' && created.spec.branchedFrom !== undefined;
   const epochs = starts.map((claim, index): Epoch => {
-    const own = events.slice(claim + 1, starts[index + 1]);
-    return { eventsBefore: claim + 1, events: own, stop: findStop(own) };
+    const epochEvents = events.slice(claim + 1, starts[index + 1]);
+    return { eventsBefore: claim + 1, events: epochEvents, stop: findStop(epochEvents) };
   });
   // The first epoch of a branch was copied from another log.
   return isBranch ? epochs.slice(1) : epochs;
 }
 
 function findStop(events: readonly TaskEvent[]): EpochStop | null {
-  const given = findStopOrder(events);
-  if (given === null) return null;
+  const stopOrder = findStopOrder(events);
+  if (stopOrder === null) return null;
   const last = events.findLast((event) => !mayFollowStop(event));
-  return { ...given, afterSeq: last?.seq ?? -1, when: findStopMoment(last, events) };
+  return { ...stopOrder, afterSeq: last?.seq ?? -1, when: findStopMoment(last, events) };
 }
 
 function findStopOrder(events: readonly TaskEvent[]): Pick<EpochStop, 'order' | 'forced'> | null {
@@ -108,8 +108,11 @@ function mayFollowStop(event: TaskEvent): boolean {
 }
 
 function findStopMoment(last: TaskEvent | undefined, events: readonly TaskEvent[]): StopMoment {
-  const own = events.find((event) => event.seq > (last?.seq ?? -1) && !isExternalEvent(event));
-  if (own?.type === 'turn.failed') return isStoppedRetry(last, own) ? 'when_quiet' : 'when_asked';
+  const nextLoopEvent = events.find(
+    (event) => event.seq > (last?.seq ?? -1) && !isExternalEvent(event),
+  );
+  if (nextLoopEvent?.type === 'turn.failed')
+    return isStoppedRetry(last, nextLoopEvent) ? 'when_quiet' : 'when_asked';
   return last?.type === 'call.started' ? 'when_quiet' : 'at_once';
 }
 

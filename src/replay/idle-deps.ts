@@ -76,6 +76,6 @@ export function mapToolsByName(
     driveItems: () => Promise.reject(new Error(NOTHING_RUNS)),
     startLoop: () => {},
   };
-  const own = createTaskTools(engine, () => Promise.reject(new Error(NOTHING_RUNS)));
-  return new Map([...tools, ...own].map((tool) => [tool.name, tool]));
+  const engineTools = createTaskTools(engine, () => Promise.reject(new Error(NOTHING_RUNS)));
+  return new Map([...tools, ...engineTools].map((tool) => [tool.name, tool]));
 }

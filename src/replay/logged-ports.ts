@@ -85,8 +85,8 @@ function buildFinishedPart(
   { message, usage, reason, model: answered }: LoggedAnswer,
   model: ModelRequest['model'],
 ): ModelPart {
-  const own = `${model.provider}/`;
-  const id = answered.startsWith(own) ? answered.slice(own.length) : answered;
+  const providerPrefix = `${model.provider}/`;
+  const id = answered.startsWith(providerPrefix) ? answered.slice(providerPrefix.length) : answered;
   const served = id === model.id ? {} : { servedBy: id };
   return { type: 'finished', message, usage, reason, ...served };
 }

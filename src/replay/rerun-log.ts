@@ -338,8 +338,8 @@ function describePart(
     return `the outcome of call ${part.callId} (${part.name}) has changed since it was sent (event ${outcome?.seq ?? '?'})`;
   }
   if (part.type === 'text' && before.some((event) => containsText(event, part.text))) {
-    const said = before.findLast((event) => containsText(event, part.text));
-    return `a message to the task has changed since it was sent (event ${said?.seq ?? '?'})`;
+    const source = before.findLast((event) => containsText(event, part.text));
+    return `a message to the task has changed since it was sent (event ${source?.seq ?? '?'})`;
   }
   const answer = before.findLast(({ type }) => type === 'turn.ended');
   return `the model's answer, or a note next to it, has changed since it was sent (event ${answer?.seq ?? '?'})`;

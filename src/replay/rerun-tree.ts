@@ -21,20 +21,20 @@ export interface TreeRerun {
 /** Reruns a task and all its descendants. Throws MusterError if the log of the task itself can't be read. */
 export async function rerunTree(source: RerunSource, id: string): Promise<TreeRerun> {
   const tasks: TaskRerun[] = [];
-  const lost: { readonly task: string; readonly because: string }[] = [];
-  const known = new Set([id]);
-  for (const task of known) {
+  const unreadable: { readonly task: string; readonly because: string }[] = [];
+  const taskIds = new Set([id]);
+  for (const task of taskIds) {
     let events: readonly TaskEvent[] = [];
     try {
       events = readFullLog(source.store, task);
       tasks.push(await rerunTaskLog(source, events));
     } catch (thrown) {
       if (task === id || !(thrown instanceof MusterError)) throw thrown;
-      lost.push({ task, because: thrown.message });
+      unreadable.push({ task, because: thrown.message });
     }
-    for (const event of events) if (event.type === 'child.created') known.add(event.child);
+    for (const event of events) if (event.type === 'child.created') taskIds.add(event.child);
   }
-  return { tasks, lost };
+  return { tasks, lost: unreadable };
 }
 
 /** The outcome of a rerun of one task. */

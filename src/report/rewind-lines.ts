@@ -11,10 +11,10 @@ const SHOWN_COMMAND = 100;
  * Describes what a rewind would do, for a person. Each text from outside is one line. Paths are relative to `cwd`.
  */
 export function rewindLines(plan: RewindPlan, cwd: string): readonly string[] {
-  const { task, isThere, finishes, refused, to } = plan;
-  if (finishes !== null) {
+  const { task, isThere, ends, refused, to } = plan;
+  if (ends !== null) {
     return [
-      `the rewind of task ${task} to event ${to} was cut short (event ${finishes}); this ends it:`,
+      `the rewind of task ${task} to event ${to} was cut short (event ${ends}); this ends it:`,
       ...fileLines(plan, cwd),
     ];
   }
@@ -31,7 +31,7 @@ export function rewindLines(plan: RewindPlan, cwd: string): readonly string[] {
 function headLines({
   task,
   agent,
-  request,
+  wish,
   to,
   toTime,
   undoes,
@@ -41,9 +41,7 @@ function headLines({
   dropped,
 }: RewindPlan): readonly string[] {
   const asked =
-    request === 'undo' || request.to === to
-      ? ''
-      : ` (the conversation is not whole at event ${request.to})`;
+    wish === 'undo' || wish.to === to ? '' : ` (the conversation is not whole at event ${wish.to})`;
   const why = undoes === null ? asked : ` (before the rewind of event ${undoes})`;
   return [
     `task ${task} (${sanitizeLine(agent)}) goes back to event ${to} of ${formatLocalMinute(toTime)}${why}`,

@@ -172,7 +172,7 @@ describe.concurrent('muster tasks branch', () => {
     const { root } = await family(world);
     const last = String((await eventsOf(world, root)).length - 1);
     const refused = await world.run(['tasks', 'branch', root, '--at', last]);
-    expect(complaint(refused, 2)).toContain('say with --prompt what comes next');
+    expect(complaint(refused, 2)).toContain('give the next message with --prompt');
     const run = await world.run([
       'tasks',
       'branch',

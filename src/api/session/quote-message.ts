@@ -18,7 +18,7 @@ type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'st
  * which may contain what this one must not read.
  */
 export function checkQuotedItems(id: string, enclosed: QuotedItems): readonly QuotedItem[] {
-  if (enclosed.task === id) return enclosed.items;
+  if (enclosed.task === id) return enclosed.enclosures;
   const message = `what goes along was gathered for task ${enclosed.task}, and not for ${id}: gather it with enclose({ to: '${id}', … })`;
   throw new MusterError('INVALID_PARAM', message);
 }

@@ -43,7 +43,7 @@ export class Runs {
         prompt,
         personText: given ?? '',
         ...dropMissing({
-          enclosed: enclosed?.items,
+          enclosed: enclosed?.enclosures,
           description: given === undefined ? null : describePrompt(given),
           outputSchema,
         }),

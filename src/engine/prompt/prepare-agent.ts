@@ -212,9 +212,9 @@ function endWithFullStop(text: string): string {
 
 function findContext({ context, settings }: SetupDeps, { agent, cwd, isRoot }: Placement) {
   if (agent.contextFiles === false) return null;
-  const whole = context?.getContext(cwd) ?? null;
+  const fullContext = context?.getContext(cwd) ?? null;
   const isReusable = !isRoot && (agent.cache ?? settings.reusesResults);
-  return whole !== null && isReusable ? removeGit(whole) : whole;
+  return fullContext !== null && isReusable ? removeGit(fullContext) : fullContext;
 }
 
 /** The codes of problems in a definition that mean that a requested tool is not granted. */

@@ -113,7 +113,7 @@ export function buildPromptParts(input: PromptInput): readonly PromptPart[] {
   const { agent, mode, isRoot, types, agents, firstPrompt, skills, preloaded, context } = input;
   const { memory, unmet = [] } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
-  const own = formatAgentPrompt(agent);
+  const agentPrompt = formatAgentPrompt(agent);
   const limited = formatLimitedTools(agent, input.tools);
   const list = listAgentTypes({ types, all: agents, prompt: firstPrompt });
   return [
@@ -125,7 +125,9 @@ export function buildPromptParts(input: PromptInput): readonly PromptPart[] {
       ? []
       : [{ name: 'skills', text: `${SKILLS}\n${formatBullets(skills)}` }]),
     ...(limited === '' ? [] : [{ name: 'limited tools', text: limited }]),
-    ...(own === '' ? [] : [{ name: 'its prompt', text: `# Agent type: ${agent.name}\n${own}` }]),
+    ...(agentPrompt === ''
+      ? []
+      : [{ name: 'its prompt', text: `# Agent type: ${agent.name}\n${agentPrompt}` }]),
     ...(unmet.length === 0 ? [] : [{ name: 'not available', text: formatUnavailable(unmet) }]),
     ...preloaded.map((text) => ({ name: 'preloaded skill', text: `# ${text}` })),
     { name: 'environment', text: `# Environment\n${formatEnvironment(input.environment)}` },
@@ -174,9 +176,9 @@ const MAX_PARAMETER_TEXT_LENGTH = 400;
 
 /** Formats an agent's own prompt with the values of its parameters; empty when it has none. */
 export function formatAgentPrompt({ prompt, parameters = [] }: AgentDefinition): string {
-  const own = prompt.trim();
-  if (own === '' || parameters.length === 0) return own;
-  return `${own}
+  const text = prompt.trim();
+  if (text === '' || parameters.length === 0) return text;
+  return `${text}
 
 ## Parameters
 Where \`{{ name }}\` stands above, read what the task says it is, or else:
@@ -220,8 +222,8 @@ function formatLimitedToolLines(
   for (const tool of tools) {
     if (unlimited.some((name) => nameCovers(name, tool))) continue;
     if (!limits.some((limit) => isCovered(tool, limit, 'narrow'))) continue;
-    const own = limits.filter((limit) => isCovered(tool, limit, 'widen'));
-    const ways = own.flatMap(describeAllowedCalls).join(', ') || 'no call';
+    const toolLimits = limits.filter((limit) => isCovered(tool, limit, 'widen'));
+    const ways = toolLimits.flatMap(describeAllowedCalls).join(', ') || 'no call';
     toolsByWays.set(ways, [...(toolsByWays.get(ways) ?? []), tool]);
   }
   return [...toolsByWays].map(([ways, names]) => `- ${names.join(', ')}: ${ways}`);

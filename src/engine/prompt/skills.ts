@@ -114,8 +114,8 @@ export function isSkillFile({ skills }: SkillDeps, state: TaskState, real: strin
 }
 
 /**
- * Returns the definition for the task of a skill: that of its agent, with only the tools that the skill also allows,
- * and with the skill's model and effort. Returns an error when no tool remains.
+ * Returns the definition for the task of a skill: the definition of its agent, with only the tools that the skill
+ * also allows, and with the skill's model and effort. Returns an error when no tool remains.
  */
 export function restrictAgentToSkill(
   agent: AgentDefinition,

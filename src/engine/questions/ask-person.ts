@@ -70,11 +70,11 @@ export async function askPerson(
  * or the answer is in an imported part of the log, which is not trusted.
  */
 function findAnswer(run: TaskRun, callId: string, digest: string): Answer | null {
-  const known = run.state.questions.get(callId);
-  if (known?.digest !== digest || known.answer === null) return null;
+  const recorded = run.state.questions.get(callId);
+  if (recorded?.digest !== digest || recorded.answer === null) return null;
   const isTrusted =
-    run.permissions.isTrusted(known.seq) && run.permissions.isTrusted(known.answer.seq);
-  return isTrusted ? known.answer.answer : null;
+    run.permissions.isTrusted(recorded.seq) && run.permissions.isTrusted(recorded.answer.seq);
+  return isTrusted ? recorded.answer.answer : null;
 }
 
 /** A question that a tool asks the user in one of its calls. */
@@ -115,7 +115,7 @@ export async function askForTool(
   }
 }
 
-/** Describes a task for the decision about a question. */
+/** Collects the facts about a task that decide whether it may ask a question. */
 function describeAskingTask(run: TaskRun): AskingTask {
   const agents = [run.spec.agent];
   for (let above = run.parent; above !== null; above = above.parent) agents.push(above.spec.agent);
@@ -128,11 +128,11 @@ function describeAskingTask(run: TaskRun): AskingTask {
 
 /** Closes the open question about a call that a new rule allows. */
 export function closeQuestion(run: TaskRun, { call }: ReadyCall): void {
-  const known = run.state.questions.get(call.id);
-  if (known?.question.kind !== 'permission' || known.answer !== null) return;
+  const recorded = run.state.questions.get(call.id);
+  if (recorded?.question.kind !== 'permission' || recorded.answer !== null) return;
   run.journal.record({
     type: 'question.answered',
-    question: known.question.id,
+    question: recorded.question.id,
     callId: call.id,
     answer: { kind: 'once' },
     by: 'rule',
@@ -231,16 +231,16 @@ function openQuestion(
   createQuestion: (id: string) => Question,
 ): Question {
   const { state, journal, tree } = run;
-  const known = state.questions.get(callId);
-  const isOpen = known?.digest === digest && known.answer === null;
-  if (isOpen && run.permissions.isTrusted(known.seq)) return known.question;
+  const recorded = state.questions.get(callId);
+  const isOpen = recorded?.digest === digest && recorded.answer === null;
+  if (isOpen && run.permissions.isTrusted(recorded.seq)) return recorded.question;
   const id = createQuestionId(state);
   const parks = tree.onAsk === 'park';
   journal.record({ type: 'question.asked', question: createQuestion(id), digest, parks });
   // Return the question as it was recorded: the secrets in it are redacted.
-  const asked = state.questions.get(callId);
-  if (asked === undefined) throw new Error(`question ${id} is not in the state of its task`);
-  return asked.question;
+  const redacted = state.questions.get(callId);
+  if (redacted === undefined) throw new Error(`question ${id} is not in the state of its task`);
+  return redacted.question;
 }
 
 function createQuestionId({ spec, questions, settledQuestions }: TaskState): string {

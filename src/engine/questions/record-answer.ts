@@ -43,8 +43,8 @@ interface AnswerToRecord {
 
 /**
  * Records a person's answer. The rule of an "always" and the mode of an approved plan are recorded before the answer:
- * after a crash between these events the question is still open, and the new rule or mode settles it. There is never
- * an answer whose rule or mode is missing.
+ * after a crash between these events the question is still open, and the new rule or mode settles it. An answer
+ * without its rule or mode is impossible.
  */
 function recordAnswer(asker: AnswerWriter, { question, answer, approvals }: AnswerToRecord): void {
   const { id, callId } = question;
@@ -90,14 +90,14 @@ function recordModeGrant(
   }
   const { agent, mode, definition } = offered;
   const where = `the user's answer to question ${id}`;
-  const given: ModeGrant = { agent, mode, definition, source: { kind: 'answer', where } };
+  const newGrant: ModeGrant = { agent, mode, definition, source: { kind: 'answer', where } };
   if (scope === 'user' && approvals.modeGrants === null) {
     throw new MusterError(
       'INVALID_PARAM',
       'scope user: permanent approvals are not available here; use the scope task',
     );
   }
-  const grant = scope === 'user' ? (approvals.modeGrants?.add(given) ?? given) : given;
+  const grant = scope === 'user' ? (approvals.modeGrants?.add(newGrant) ?? newGrant) : newGrant;
   asker.top.journal.record({ type: 'mode.granted', grant, scope, by: 'user', question: id });
 }
 

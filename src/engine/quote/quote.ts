@@ -45,7 +45,8 @@ export interface ShownImage {
 export interface QuotedItems {
   /** The task that the items are quoted for. */
   readonly task: string;
-  readonly items: readonly QuotedItem[];
+  /** The quoted items, in order. */
+  readonly enclosures: readonly QuotedItem[];
   /** One line for each item that could not be quoted, with the reason. */
   readonly problems: readonly string[];
 }
@@ -103,7 +104,7 @@ class QuoteCollector {
   }
 
   get result(): QuotedItems {
-    return { task: this.task, items: this.items, problems: this.problems };
+    return { task: this.task, enclosures: this.items, problems: this.problems };
   }
 
   get attachments(): readonly Attachment[] {

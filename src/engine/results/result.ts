@@ -89,19 +89,19 @@ export function buildResultEnvelope(
  */
 export function buildParentText(state: TaskState, offset: number): string {
   const { spec, end } = state;
-  const whole = fullResult(state);
-  const { text, next } = cutPage(whole, offset, spec.limits.resultMaxTokens);
+  const fullText = fullResult(state);
+  const { text, next } = cutPage(fullText, offset, spec.limits.resultMaxTokens);
   const parts = [text];
   if (next !== null) {
     parts.push(
-      `[Cut at ${next} of ${whole.length} characters. The rest: TaskOutput(task_id: "${spec.id}", offset: ${next})]`,
+      `[Cut at ${next} of ${fullText.length} characters. The rest: TaskOutput(task_id: "${spec.id}", offset: ${next})]`,
     );
   }
   const error = end?.error ?? null;
   if (error !== null) {
-    const found = whole === '' ? 'It had found nothing yet.' : 'What it had found so far:';
+    const found = fullText === '' ? 'It had found nothing yet.' : 'What it had found so far:';
     parts.unshift(`The task ended as ${state.status}: ${error.code}: ${error.message}. ${found}`);
-  } else if (whole === '') {
+  } else if (fullText === '') {
     parts.unshift('The task ended without a text.');
   }
   if (state.denials.length > 0) parts.push(denialsLine(state.denials));
@@ -222,10 +222,10 @@ const BOUNDARIES = ['\n\n', '\n\r\n', '\n', '. ', '\u3002', ' ', ','];
  * possible, or else at a line, a sentence or a word. It holds at least one code point, so that paging always ends. An
  * offset within a code point is moved to the start of the code point.
  */
-export function cutPage(whole: string, offset: number, maxTokens: number): TextPage {
-  const start = splitsSurrogatePair(whole, offset) ? offset - 1 : offset;
-  const remaining = whole.length - start;
-  const window = whole.slice(start, start + maxTokens * MAX_CHARACTERS_PER_TOKEN);
+export function cutPage(fullText: string, offset: number, maxTokens: number): TextPage {
+  const start = splitsSurrogatePair(fullText, offset) ? offset - 1 : offset;
+  const remaining = fullText.length - start;
+  const window = fullText.slice(start, start + maxTokens * MAX_CHARACTERS_PER_TOKEN);
   if (window.length === remaining && estimateTokensUnrounded(window) <= maxTokens) {
     return { text: window, next: null };
   }
@@ -248,9 +248,9 @@ function findFittingLength(text: string, maxTokens: number): number {
 /** Returns the position of the best boundary at or before `limit`. */
 function findBoundary(text: string, limit: number): number {
   for (const boundary of BOUNDARIES) {
-    const at = text.lastIndexOf(boundary, limit - boundary.length);
+    const index = text.lastIndexOf(boundary, limit - boundary.length);
     // A boundary in the first half would waste too much of the space.
-    if (at > limit / 2) return at + boundary.length;
+    if (index > limit / 2) return index + boundary.length;
   }
   if (!splitsSurrogatePair(text, limit)) return limit;
   return limit === 1 ? 2 : limit - 1;

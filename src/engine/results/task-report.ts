@@ -72,11 +72,11 @@ export function buildEndOutput(state: TaskState, report: string, reader: TaskSta
   const text = [report, formatResumeHint(state, reader), staleReadsNote(reader, state)]
     .filter((part) => part !== '')
     .join('\n\n');
-  const told = [endNoticeId(state)];
+  const replacedNotices = [endNoticeId(state)];
   const failed = state.status !== 'completed' && state.status !== 'partial';
   return failed
-    ? { text, told, error: state.end?.error?.code ?? 'INTERNAL_ERROR' }
-    : { text, told };
+    ? { text, told: replacedNotices, error: state.end?.error?.code ?? 'INTERNAL_ERROR' }
+    : { text, told: replacedNotices };
 }
 
 function queuedStatus(state: TaskState): string {

@@ -56,7 +56,7 @@ export async function findReusableResult(
     const found = await findNewestValidResult(deps, run, { key, signal: controller.signal });
     run.cancellation.signal.throwIfAborted();
     if (typeof found === 'string') return missed(found);
-    // A message may have arrived meanwhile.
+    // A message may have arrived during the search.
     return hasOnlyPrompt(run.state.conversation)
       ? found
       : missed('it got another message besides its prompt');

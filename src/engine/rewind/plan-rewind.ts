@@ -35,7 +35,8 @@ export interface RewindPlan {
   readonly task: string;
   /** The name of the task's agent. */
   readonly agent: string;
-  readonly request: RewindRequest;
+  /** The request that this plan answers. */
+  readonly wish: RewindRequest;
   /** The target: the last event, up to the requested one, after which the conversation is complete. */
   readonly to: number;
   /** The time of the target event, in milliseconds since the epoch. */
@@ -46,7 +47,7 @@ export interface RewindPlan {
    * The event number of an unfinished earlier rewind, or null. If it is set, nothing is done except to finish that
    * rewind.
    */
-  readonly finishes: number | null;
+  readonly ends: number | null;
   /** True if the task is already at the target, so that nothing is done. */
   readonly isThere: boolean;
   readonly before: ConversationSize;
@@ -90,7 +91,7 @@ export async function planRewind(
   const then = foldEvents(events.filter(({ seq }) => seq <= target.to));
   const toTime = events.findLast(({ seq }) => seq <= target.to)?.ts ?? now.createdAt;
   const since = readTreeSince(store, id, { seq: target.to, ts: toTime });
-  const pending = target.finishes === null ? null : now.rewinding;
+  const pending = target.ends === null ? null : now.rewinding;
   const { files, refused } =
     pending === null ? await planFiles(store, since) : { files: pending.files, refused: [] };
   const continued = [...then.openChildren].filter((child) => since.continuedTasks.has(child));
@@ -99,7 +100,7 @@ export async function planRewind(
   return {
     task: id,
     agent: now.spec.agent.name,
-    request: request,
+    wish: request,
     ...target,
     toTime,
     isThere,
@@ -116,7 +117,7 @@ export async function planRewind(
   };
 }
 
-type Target = Pick<RewindPlan, 'to' | 'undoes' | 'finishes'>;
+type Target = Pick<RewindPlan, 'to' | 'undoes' | 'ends'>;
 
 function findTarget(events: readonly TaskEvent[], request: RewindRequest, now: TaskState): Target {
   const { id } = now.spec;
@@ -124,11 +125,11 @@ function findTarget(events: readonly TaskEvent[], request: RewindRequest, now: T
     const { seq } = now.rewinding;
     const cut = events.find((event) => event.seq === seq);
     const to = cut?.type === 'task.rewound' ? cut.to : seq;
-    return { to, undoes: null, finishes: seq };
+    return { to, undoes: null, ends: seq };
   }
   if (request === 'undo') {
     const undoes = findRewindToUndo(events, id);
-    return { to: undoes - 1, undoes, finishes: null };
+    return { to: undoes - 1, undoes, ends: null };
   }
   const last = events.at(-1)?.seq ?? -1;
   if (request.to > last) {
@@ -137,7 +138,7 @@ function findTarget(events: readonly TaskEvent[], request: RewindRequest, now: T
       `--to: must be an event of task ${id}, from 0 to ${last}`,
     );
   }
-  return { to: findBranchPoint(events, request.to), undoes: null, finishes: null };
+  return { to: findBranchPoint(events, request.to), undoes: null, ends: null };
 }
 
 function findRewindToUndo(events: readonly TaskEvent[], id: string): number {

@@ -50,26 +50,27 @@ export async function finishRewind(
   if (rewinding === null) return [];
   const { roots = spec.rights.roots, restore = restoreFile } = options;
   const isImported = rewinding.seq <= (store.importedUpTo(spec.id) ?? -1);
-  const left: FileLeft[] = [];
+  const unrestored: FileLeft[] = [];
   for (const file of removalsFirst(rewinding.files)) {
     const reason = isImported
       ? 'its task was imported'
       : await restoreOrReason(() => restore(store, file, roots));
-    if (reason !== null) left.push({ path: file.path, because: reason });
+    if (reason !== null) unrestored.push({ path: file.path, because: reason });
   }
   for (const { path, to } of rewinding.files) {
-    if (to === null && left.every((each) => each.path !== path)) removeEmptyParents(path, roots);
+    if (to === null && unrestored.every((each) => each.path !== path))
+      removeEmptyParents(path, roots);
   }
   task.record(
     ...rewinding.dropped.flatMap((child) =>
       state.openChildren.has(child) ? dropChildEvents(child) : [],
     ),
-    ...left.map(({ path, because }): EventBody => {
+    ...unrestored.map(({ path, because }): EventBody => {
       return { type: 'warning', message: `${path} could not be restored: ${because}` };
     }),
-    { type: 'files.restored', rewind: rewinding.seq, left },
+    { type: 'files.restored', rewind: rewinding.seq, left: unrestored },
   );
-  return left;
+  return unrestored;
 }
 
 /** Finishes the unfinished rewinds of recovered tasks before the tasks run. */
@@ -267,9 +268,9 @@ function changedFileError(path: string): MusterError {
  * Returns the path of a file that stands where a directory above the given path should be, or null if there is none.
  */
 export function findFileAbove(path: string): string | null {
-  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
-    const stats = statIfPresent(at);
-    if (stats !== undefined) return stats.isDirectory() ? null : at;
+  for (let ancestor = dirname(path); ancestor !== dirname(ancestor); ancestor = dirname(ancestor)) {
+    const stats = statIfPresent(ancestor);
+    if (stats !== undefined) return stats.isDirectory() ? null : ancestor;
   }
   return null;
 }

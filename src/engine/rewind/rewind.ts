@@ -36,7 +36,7 @@ export async function rewind(
   if (isThere) return { plan, left: [] };
   const release = await store.lockTasks(Object.keys(plan.logs).filter((id) => id !== task));
   try {
-    const now = await planRewind(store, task, plan.request);
+    const now = await planRewind(store, task, plan.wish);
     if (!isDeepStrictEqual(now, plan)) throw outdatedPlanError(plan);
     const fold = new LogFold((visit) => void store.scan(task, visit));
     const log = store.claim(task, fold.add);
@@ -44,7 +44,7 @@ export async function rewind(
       if (fold.state === null || fold.state.lastSeq !== plan.logs[task])
         throw outdatedPlanError(plan);
       log.opening.forEach(fold.add);
-      if (plan.finishes === null) {
+      if (plan.ends === null) {
         for (const file of plan.files) await backUpCurrentContent(store, file, roots);
         log.append([rewoundEvent(fold.state, plan)]).forEach(fold.add);
         await log.sync();

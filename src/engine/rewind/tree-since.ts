@@ -35,9 +35,9 @@ export interface TreeSince {
 export function readTreeSince(store: TaskStore, id: string, event: EventTime): TreeSince {
   const logsByTask = new Map<string, DatedLog>();
   const unreadableLogs: FileLeft[] = [];
-  const known = new Set([id]);
+  const taskIds = new Set([id]);
   // The set grows during the iteration, which also visits the added ids. So each parent is read before its children.
-  for (const task of known) {
+  for (const task of taskIds) {
     const summary = readSummaryOrNote(store, task, unreadableLogs);
     if (summary === null) continue;
     const isAfter =
@@ -49,7 +49,7 @@ export function readTreeSince(store: TaskStore, id: string, event: EventTime): T
       const because = `belongs to a task whose rewind is unfinished: finish it first with \`muster tasks rewind ${task} --to ${summary.unfinishedRewindTo}\``;
       unreadableLogs.push({ path: store.logPath(task) ?? task, because });
     }
-    for (const { child } of summary.startedChildren) if (isId(child)) known.add(child);
+    for (const { child } of summary.startedChildren) if (isId(child)) taskIds.add(child);
   }
   const logs = [...logsByTask.values()];
   const below = logs.filter(({ summary }) => summary.id !== id);
@@ -251,52 +251,52 @@ class LogSummaryReader {
   add(event: TaskEvent): void {
     const { draft } = this;
     const { seq, ts } = event;
-    const at = { seq, ts };
+    const time = { seq, ts };
     draft.lastSeq = seq;
-    if (event.type !== 'task.claimed' && event.type !== 'warning') draft.newestEvent = at;
+    if (event.type !== 'task.claimed' && event.type !== 'warning') draft.newestEvent = time;
     switch (event.type) {
       case 'task.created': {
         const { parent, parentCall, rights } = event.spec;
         draft.roots.push(...rights.roots);
-        draft.activations.push({ ...at, by: parent, callId: parentCall });
+        draft.activations.push({ ...time, by: parent, callId: parentCall });
         return;
       }
       case 'task.resumed':
-        draft.activations.push({ ...at, by: event.by, callId: event.callId });
+        draft.activations.push({ ...time, by: event.by, callId: event.callId });
         return;
       case 'task.rewound':
         draft.unfinishedRewindTo = event.to;
-        draft.activations.push({ ...at, by: 'user', callId: null });
+        draft.activations.push({ ...time, by: 'user', callId: null });
         for (const { path, from, to } of event.files) {
           const mode = from === null ? {} : { mode: from.mode };
           const change = { path, before: from?.hash ?? null, after: to?.hash ?? null, ...mode };
-          draft.changes.push({ ...at, change });
+          draft.changes.push({ ...time, change });
         }
         return;
       case 'files.restored': {
         draft.unfinishedRewindTo = null;
-        const left = new Set(event.left.map(({ path }) => path));
+        const unrestored = new Set(event.left.map(({ path }) => path));
         draft.changes = draft.changes.filter(
-          (each) => each.seq !== event.rewind || !left.has(each.change.path),
+          (each) => each.seq !== event.rewind || !unrestored.has(each.change.path),
         );
         return;
       }
       case 'call.started':
         if (FILE_CHANGING_TOOLS.has(event.tool))
-          this.openCalls.set(event.callId, { ...at, epoch: event.epoch });
+          this.openCalls.set(event.callId, { ...time, epoch: event.epoch });
         return;
       case 'call.ended':
         this.addOutcome(event);
         return;
       case 'shell.started':
-        draft.commands.push({ ...at, command: event.command });
+        draft.commands.push({ ...time, command: event.command });
         return;
       case 'child.created':
       case 'child.resumed':
-        draft.startedChildren.push({ ...at, child: event.child, callId: event.callId });
+        draft.startedChildren.push({ ...time, child: event.child, callId: event.callId });
         return;
       case 'child.ended':
-        draft.endedChildren.push({ ...at, child: event.child });
+        draft.endedChildren.push({ ...time, child: event.child });
         return;
       default:
     }
@@ -305,14 +305,14 @@ class LogSummaryReader {
   private addOutcome(event: Extract<TaskEvent, { type: 'call.ended' }>): void {
     const { seq, ts, callId, epoch, error, facts } = event;
     const { draft, openCalls } = this;
-    const begun = openCalls.get(callId);
+    const start = openCalls.get(callId);
     openCalls.delete(callId);
     const changes = facts.changed ?? [];
     for (const change of changes) draft.changes.push({ seq, ts, change });
     for (const { command } of facts.commands ?? []) draft.commands.push({ seq, ts, command });
-    if (begun === undefined || changes.length > 0) return;
+    if (start === undefined || changes.length > 0) return;
     // The process of the call died, or the call was aborted in the middle.
     const isGivenUp = error === 'CANCELLED' || error === 'TIMEOUT';
-    if (begun.epoch !== epoch || isGivenUp) draft.unknownCalls.push({ seq, ts });
+    if (start.epoch !== epoch || isGivenUp) draft.unknownCalls.push({ seq, ts });
   }
 }

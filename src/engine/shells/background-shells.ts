@@ -192,16 +192,16 @@ export class BackgroundShells {
     work,
   }: NewShell): Promise<BegunShell> {
     const { path } = output;
-    let begun: BegunShell | null = null;
+    let started: BegunShell | null = null;
     try {
-      begun = await work.begin((chunk) => output.write(chunk), controller.signal);
+      started = await work.begin((chunk) => output.write(chunk), controller.signal);
       const { command } = work;
       const { journal } = this.owner;
       journal.record({ type: 'shell.started', shell: id, callId, command, output: path });
-      return begun;
+      return started;
     } catch (thrown) {
       controller.abort('silent' satisfies StopCause);
-      await begun?.ended;
+      await started?.ended;
       rmSync(path, { force: true });
       throw thrown;
     }
@@ -274,9 +274,9 @@ export class ShellOutput {
 
   write(chunk: Buffer): void {
     if (this.missingReason !== null) return;
-    const kept = chunk.subarray(0, this.maxBytes - this.byteCount);
+    const allowed = chunk.subarray(0, this.maxBytes - this.byteCount);
     this.byteCount += chunk.length;
-    if (!this.append(this.filter.write(kept))) return;
+    if (!this.append(this.filter.write(allowed))) return;
     if (this.byteCount <= this.maxBytes) return;
     this.missingReason = `the output is more than the limit output.spill_bytes = ${this.maxBytes}`;
     this.onLimit();

@@ -160,13 +160,13 @@ type AnswerJson =
  * fenced block. JSON anywhere else is ignored, because JSON that an answer quotes in passing is not its result.
  */
 export function parseAnswerJson(answer: string): AnswerJson {
-  const whole = parseJson(answer);
-  if (whole.ok) return whole;
+  const fullAnswer = parseJson(answer);
+  if (fullAnswer.ok) return fullAnswer;
   const blocks = findFencedBlocks(answer);
   const named = blocks.filter(({ language }) => language === 'json');
   const candidates = named.length > 0 ? named : blocks.filter(({ language }) => language === '');
   const [block] = candidates;
-  if (block === undefined) return whole;
+  if (block === undefined) return fullAnswer;
   if (candidates.length > 1) {
     return {
       ok: false,
@@ -181,8 +181,8 @@ function parseJson(text: string): AnswerJson {
   try {
     value = JSON.parse(text.trim());
   } catch (thrown) {
-    const said = truncate(collapseWhitespace(errorMessage(thrown)), MAX_REASON_LENGTH);
-    return { ok: false, reason: `it is not JSON: ${said}` };
+    const message = truncate(collapseWhitespace(errorMessage(thrown)), MAX_REASON_LENGTH);
+    return { ok: false, reason: `it is not JSON: ${message}` };
   }
   if (isDeeperThan(value, MAX_LEVELS)) {
     return { ok: false, reason: `it is nested more than ${MAX_LEVELS} levels deep` };

@@ -134,8 +134,8 @@ function findKeywordFault(schema: Schema, lookup: Lookup): string | null {
   if (typeof $ref === 'string' && lookup[schema.__absolute_ref__ ?? ''] === undefined) {
     return `$ref ${JSON.stringify($ref)} leads to nothing within the schema, and nothing is fetched`;
   }
-  const own = isJsonObject(patternProperties) ? Object.keys(patternProperties) : [];
-  for (const source of [...(typeof pattern === 'string' ? [pattern] : []), ...own]) {
+  const patternKeys = isJsonObject(patternProperties) ? Object.keys(patternProperties) : [];
+  for (const source of [...(typeof pattern === 'string' ? [pattern] : []), ...patternKeys]) {
     try {
       RegExp(source, 'u');
     } catch (thrown) {
@@ -195,8 +195,8 @@ const SCHEMA_MAP_KEYWORDS = ['dependentSchemas', 'dependencies'] as const;
 function findEndlessRef(lookup: Readonly<Record<string, Schema | boolean>>): string | null {
   const state = new Map<Schema, 'open' | 'done'>();
   const leadsBack = (schema: Schema): boolean => {
-    const known = state.get(schema);
-    if (known !== undefined) return known === 'open';
+    const visited = state.get(schema);
+    if (visited !== undefined) return visited === 'open';
     state.set(schema, 'open');
     const found = listSchemasOfSameValue(schema, lookup).some(leadsBack);
     state.set(schema, 'done');

@@ -80,15 +80,15 @@ export class ArgumentReader {
   }
 
   /** Reads an optional list of texts that are not blank. */
-  texts(name: string, { most }: { readonly most: number }): readonly string[] {
+  texts(name: string, { max }: { readonly max: number }): readonly string[] {
     const value = this.getOptional(name) ?? [];
-    if (Array.isArray(value) && value.length <= most) {
+    if (Array.isArray(value) && value.length <= max) {
       const texts = value.flatMap((each) =>
         typeof each === 'string' && each.trim() !== '' ? [each] : [],
       );
       if (texts.length === value.length) return texts;
     }
-    this.addWrongValue(name, `a list of at most ${most} texts`, value);
+    this.addWrongValue(name, `a list of at most ${max} texts`, value);
     return [];
   }
 

@@ -48,7 +48,7 @@ function parse(value: JsonValue): ValidationResult<AskUserInput> {
     choices: 'options',
   });
   const question = args.text('question', 'a text');
-  const options = args.texts('options', { most: MAX_OPTIONS });
+  const options = args.texts('options', { max: MAX_OPTIONS });
   const length = [question, ...options].join('').length;
   if (length > MAX_LENGTH) {
     args.issues.push(

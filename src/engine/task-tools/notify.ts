@@ -19,6 +19,7 @@ export function notifyTool(engine: EngineContext): Tool<NotifyInput> {
     name: 'Notify',
     kind: 'meta',
     replay: 'pure',
+    // Its output is a fixed text.
     ownWords: true,
     description: 'Tell the user of progress, in a line. You go on with your turn.',
     inputSchema: argumentsSchema(['message'], {

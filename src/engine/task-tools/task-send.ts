@@ -36,6 +36,7 @@ export function taskSendTool(engine: EngineContext): Tool<TaskSendInput> {
     kind: 'meta',
     // A call that runs again after a crash sends the message with the same id, so the message does not arrive twice.
     replay: 'keyed',
+    // Its output is a fixed text with an id.
     ownWords: true,
     // The call may wait for the end of a task that is in its last turn and may need the slot of the caller.
     waits: () => true,

@@ -101,7 +101,7 @@ export interface EngineDeps {
   readonly decided?: (callId: string) => Promise<CallDecision>;
   /** Returns the logged outcome of the search for an earlier result, for reruns. Default: it is searched for. */
   readonly reuse?: () => ReuseOutcome | null;
-  /** Returns the logged compaction before the next request, for reruns. Default: it is decided anew. */
+  /** Returns the logged compaction before the next request, for reruns. Default: the engine decides it. */
   readonly compaction?: () => CompactionStep;
   /** Returns the logged output cap of the next request, for reruns. Default: the budget decides. */
   readonly outputCap?: () => OutputCap | null;

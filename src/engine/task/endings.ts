@@ -98,7 +98,7 @@ export function endStopped(
 
 /** Ends a task whose model failed. */
 export function endFailedByModel(state: TaskState, failure: ModelFailure): TaskEnding {
-  // The context window is a limit: the result so far is kept.
+  // The context window is a limit, so the task ends as partial with its result so far.
   if (failure.kind === 'too_large')
     return buildPartialEnding(state.lastText, failure.message, 'limit');
   const code: ErrorCode = failure.kind === 'timeout' ? 'TIMEOUT' : 'PROVIDER_ERROR';

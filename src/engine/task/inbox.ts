@@ -146,10 +146,10 @@ export class Inbox {
 
 /** Returns true when a question still needs an answer. */
 export function isWaiting({ asker, question }: QuestionWithAsker): boolean {
-  const asked = asker.state.questions.get(question.callId);
+  const recorded = asker.state.questions.get(question.callId);
   return (
-    asked?.question.id === question.id &&
-    asked.answer === null &&
+    recorded?.question.id === question.id &&
+    recorded.answer === null &&
     !asker.cancellation.turnSignal.aborted
   );
 }

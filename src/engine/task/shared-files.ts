@@ -92,11 +92,11 @@ const MAX_NAMED = 5;
 export function staleReadsNote(parent: TaskState, child: TaskState): string {
   const stale = [...child.filesChanged.values()]
     .filter(({ path, after }) => {
-      const known = parent.knownFiles.get(path);
-      if (known === undefined || known === null || known === after) return false;
+      const knownHash = parent.knownFiles.get(path);
+      if (knownHash === undefined || knownHash === null || knownHash === after) return false;
       // Ignore a file that the parent has overwritten since: a child in the background ends later than it writes.
-      const own = parent.filesChanged.get(path);
-      return own?.after !== known || own.before !== after;
+      const ownChange = parent.filesChanged.get(path);
+      return ownChange?.after !== knownHash || ownChange.before !== after;
     })
     .map(({ path }) => JSON.stringify(path));
   if (stale.length === 0) return '';

@@ -252,9 +252,9 @@ function readTexts(
   issues: string[],
 ): readonly string[] {
   if (value === undefined || value === null) return [];
-  const given: readonly JsonValue[] = Array.isArray(value) ? value : [value];
-  const list = given.filter((each) => typeof each === 'string' && each.trim() !== '');
-  if (!Array.isArray(value) || list.length < given.length) {
+  const values: readonly JsonValue[] = Array.isArray(value) ? value : [value];
+  const list = values.filter((each) => typeof each === 'string' && each.trim() !== '');
+  if (!Array.isArray(value) || list.length < values.length) {
     issues.push(`context.${name}: must be a list of texts, not ${formatWrongValue(value)}`);
     return [];
   }

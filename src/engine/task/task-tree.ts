@@ -85,7 +85,7 @@ export class TaskTree {
     this.members.delete(member);
   }
 
-  /** Parks all running tasks, because only these questions are left to wait for. */
+  /** Parks all running tasks, because nothing can continue before these questions are answered. */
   private park(questions: readonly WaitingQuestion[]): void {
     this.parkedOn = questions;
     const ids = questions.map(({ question }) => question.id);

@@ -96,8 +96,8 @@ interface RequestBase {
 }
 
 /**
- * Returns the base of the next request. If a summary of the parent's conversation is due, the base is that of the
- * parent's requests.
+ * Returns the base of the next request. If a summary of the parent's conversation is due, the base of the parent's
+ * requests is returned.
  */
 export function getRequestBase({
   spec,

@@ -217,8 +217,8 @@ function listTexts({ role, content }: Message): readonly string[] {
 }
 
 /**
- * Returns the limits about which a task is notified, with the amounts used: its own limits, and for the root task
- * those of the tree.
+ * Returns the limits about which a task is notified, with the amounts used: its own limits, and for the root task the
+ * limits of the tree.
  */
 function listCapUses(run: TaskRun, clock: Clock): readonly LimitHit[] {
   const { tree, state, spec, budget } = run;
@@ -233,7 +233,10 @@ function listCapUses(run: TaskRun, clock: Clock): readonly LimitHit[] {
   ];
 }
 
-/** Returns the limits on a task's working time in milliseconds: its own, and for the root task that of the tree. */
+/**
+ * Returns the limits on a task's working time in milliseconds: its own limit, and for the root task the limit of the
+ * tree.
+ */
 export function listWallCaps({ spec, tree }: TaskRun): readonly Cap[] {
   const { wallMs } = spec.limits;
   const ofTree = tree.id === spec.id ? tree.wallMs : null;
@@ -245,8 +248,8 @@ export function listWallCaps({ spec, tree }: TaskRun): readonly Cap[] {
 
 /** Computes the milliseconds that a task has worked in its activation, including those under earlier processes. */
 function computeWorkedMs({ state, workingSince }: TaskRun, clock: Clock): number {
-  const here = workingSince === null ? 0 : clock.monotonic() - workingSince;
-  return state.activation.workedMs + here;
+  const inThisProcess = workingSince === null ? 0 : clock.monotonic() - workingSince;
+  return state.activation.workedMs + inThisProcess;
 }
 
 /** The shares of a limit, in percent, at which a task is notified. */

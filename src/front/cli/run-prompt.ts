@@ -138,5 +138,5 @@ async function attachedFiles(
   if (prompt === null || !prompt.includes('@')) return {};
   const enclosed = await muster.enclose({ ...recipient, words: prompt, outputs: [], images: [] });
   for (const problem of enclosed.problems) printNotice(problem);
-  return enclosed.items.length === 0 ? {} : { enclosed };
+  return enclosed.enclosures.length === 0 ? {} : { enclosed };
 }

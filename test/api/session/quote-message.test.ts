@@ -22,7 +22,7 @@ async function muster() {
 it('attaches a file once, however often it is named', async () => {
   const { cwd, enclose } = await muster();
   writeFileSync(join(cwd, 'a.txt'), 'hello');
-  const { items: enclosures, problems } = await enclose('compare @a.txt, @"a.txt" and (@a.txt).');
+  const { enclosures, problems } = await enclose('compare @a.txt, @"a.txt" and (@a.txt).');
   expect(enclosures.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['file a.txt']);
   expect(problems).toEqual([]);
 });
@@ -31,7 +31,7 @@ it('leaves out files that a person would have to allow, and tells that person wh
   const { cwd, enclose } = await muster();
   const secret = join(cwd, '.env');
   writeFileSync(secret, 'KEY=1');
-  const { items: enclosures, problems } = await enclose('look at @.env and @/etc/passwd');
+  const { enclosures, problems } = await enclose('look at @.env and @/etc/passwd');
   expect(enclosures).toEqual([]);
   expect(problems).toEqual([
     `@.env is not quoted: ${JSON.stringify(secret)} usually holds secrets: only a person can allow it, for one call; no rule or mode does.`,

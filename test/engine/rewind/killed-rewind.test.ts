@@ -80,7 +80,7 @@ describe('a rewind that was killed', () => {
           expect(treeOf(now)).toEqual(before);
           expect(await planRewind(now.store, id, { to })).toMatchObject({
             isThere: true,
-            finishes: null,
+            ends: null,
           });
         }
         expect(foldLog(now.store, id).rewinding).toBeNull();

@@ -379,7 +379,7 @@ export class Stage implements AsyncDisposable {
         const enclosures = outputs.map(({ command, outcome, text }) => {
           return { kind: 'command', name: command, outcome, text, nonce: 'nonce' } as const;
         });
-        return { task: to ?? 'mainmain', items: enclosures, problems: [] };
+        return { task: to ?? 'mainmain', enclosures, problems: [] };
       },
       lookAtImage: async () => ({
         facts: 'PNG image, 1 × 1 pixels, 68 bytes',

@@ -220,6 +220,6 @@ function joinMessages(messages: readonly OutgoingMessage[]): OutgoingMessage | n
   const all = messages.flatMap(({ enclosed }) => enclosed ?? []);
   const [enclosed] = all;
   if (enclosed === undefined) return { text };
-  const enclosures = all.flatMap((each) => each.items);
-  return { text, enclosed: { ...enclosed, items: enclosures } };
+  const enclosures = all.flatMap((each) => each.enclosures);
+  return { text, enclosed: { ...enclosed, enclosures } };
 }

@@ -70,7 +70,7 @@ export class MessageSender {
     try {
       const enclosed = await library.enclose({ ...request, ...(agent === null ? {} : { agent }) });
       for (const problem of enclosed.problems) this.warn(problem);
-      return enclosed.items.length === 0 ? undefined : enclosed;
+      return enclosed.enclosures.length === 0 ? undefined : enclosed;
     } catch (thrown) {
       this.warn(`sent without attachments: ${errorMessage(thrown)}`);
       return undefined;

@@ -52,7 +52,7 @@ export function watchedLibrary(
     watchSignals: () => () => {},
     enclose: async ({ to, outputs, images }) => ({
       task: to ?? '',
-      items: [],
+      enclosures: [],
       problems: outputs.length + images.length === 0 ? [] : [NO_ATTACHMENTS],
     }),
     lookAtImage: async () => ({ facts: null, why: NO_ATTACHMENTS }),

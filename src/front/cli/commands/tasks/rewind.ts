@@ -75,7 +75,7 @@ async function rewind(
   }
   const outcome = await tasks.rewind(plan);
   // This only finished an earlier rewind that was interrupted. The requested rewind follows.
-  if (plan.finishes !== null) return rewind(tasks, options, context);
+  if (plan.ends !== null) return rewind(tasks, options, context);
   if (json) printJsonDocument(asJson(plan, outcome));
   else printLines(...outcomeLines(outcome));
   return outcome.left.length === 0 ? 0 : 1;
@@ -95,7 +95,7 @@ function notDone({ json }: { readonly json: boolean }): number {
 }
 
 function asJson(plan: RewindPlan, outcome: RewindOutcome | null) {
-  const { roots: _, logs: _logs, request: _wish, toTime: _time, isThere, ...shown } = plan;
+  const { roots: _, logs: _logs, wish: _wish, toTime: _time, isThere, ...shown } = plan;
   return { ...shown, isThere, isDone: outcome !== null, left: outcome?.left ?? [] };
 }
 
