@@ -1,8 +1,8 @@
 import { collapseWhitespace, truncate } from '../base/text.ts';
 import type { Receipt, ShellRun } from '../protocol/result.ts';
-import { flagText } from '../receipts/answer-flags.ts';
+import { formatFlag } from '../receipts/answer-flags.ts';
 
-export { flagText, flagsText } from '../receipts/answer-flags.ts';
+export { formatFlag as flagText, formatFlags as flagsText } from '../receipts/answer-flags.ts';
 
 /** One row of a receipt with its items, each on a line of its own. Items quote text of the task. */
 export interface ReceiptRow {
@@ -39,7 +39,7 @@ export function receiptRows(receipt: Receipt): readonly ReceiptRow[] {
     { name: 'refused', items: receipt.refusals },
     { name: 'faults', items: faults.map(({ fault, count }) => `${fault} × ${count}`) },
     { name: 'models', items: receipt.models },
-    { name: 'claims', items: claims.map(flagText) },
+    { name: 'claims', items: claims.map(formatFlag) },
     ...(reused === undefined ? [] : [{ name: 'reused', items: [reusedText(reused)] }]),
     { name: 'ended', items: [receipt.endedBecause] },
   ];

@@ -1,4 +1,4 @@
-import { receiptOf } from '../receipts/receipt.ts';
+import { buildReceipt } from '../receipts/receipt.ts';
 import { LogFold, type RescanLog } from '../engine/task/fold-log.ts';
 import type { EndReason } from '../protocol/end-reason.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
@@ -111,7 +111,7 @@ export class TaskReportFold {
       toolCalls: tools.reduce((sum, { count }) => sum + count, 0),
       reported: sumLedger(state.ledger, { isEstimated: false }),
       estimated: sumLedger(state.ledger, { isEstimated: true }),
-      receipt: receiptOf({ ...state, status }),
+      receipt: buildReceipt({ ...state, status }),
       warnings: state.warnings,
       events: this.events,
       rewinds: this.rewinds,

@@ -117,7 +117,7 @@ export function createModeGrantStore(
   let grants: readonly ModeGrant[] | null = null;
   const inForce = () => (grants ??= [...configured, ...saved.all()]);
   return {
-    inForce,
+    listGrants: inForce,
     add(grant) {
       const before = inForce();
       const kept = saved.add(grant);

@@ -372,7 +372,7 @@ describe.concurrent('muster tasks answer', () => {
     const [open] = await questions(world);
     expect([open?.rule, open?.scopes]).toEqual([null, []]);
     expect(complaint(await tasks(world, 'answer', open?.id ?? '', 'always'))).toMatch(
-      /^INVALID_PARAM: question \w+: always is not offered, only yes \(this once\) and no/,
+      /^INVALID_PARAM: question \w+: the answer "always" is not offered, only yes \(this once\) and no/,
     );
     const shown = clean(await tasks(world, 'answer', open?.id ?? ''));
     expect(shown).toContain('.envrc\n  | + x\n');

@@ -172,7 +172,7 @@ describe.concurrent('muster tasks rewind', () => {
       '--undo',
     );
     expect(complaint(await tasks(world, 'rewind', root, '--to', '999'))).toBe(
-      `INVALID_PARAM: --to: task ${root} has the events 0 to ${length - 1}`,
+      `INVALID_PARAM: --to: must be an event of task ${root}, from 0 to ${length - 1}`,
     );
   });
 });

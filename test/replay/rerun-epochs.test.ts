@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toolsByName } from '../../src/replay/idle-deps.ts';
+import { mapToolsByName } from '../../src/replay/idle-deps.ts';
 import { splitIntoEpochs } from '../../src/replay/epochs.ts';
 import { rerunTaskLog } from '../../src/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
@@ -23,7 +23,7 @@ it('a log with thousands of owners is rerun, and each of its owners is examined'
   expect(splitIntoEpochs(events)).toHaveLength(OWNERS);
   const settings = SETTINGS;
   const store = openMemoryStore();
-  const source = { store, settings, tools: toolsByName({ store, settings }, []) };
+  const source = { store, settings, tools: mapToolsByName({ store, settings }, []) };
   const { difference, events: count } = await rerunTaskLog(source, events);
   expect({ difference, count }).toEqual({ difference: null, count: events.length });
 });

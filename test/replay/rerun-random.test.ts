@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toolsByName, type RerunSource } from '../../src/replay/idle-deps.ts';
+import { mapToolsByName, type RerunSource } from '../../src/replay/idle-deps.ts';
 import { rerunTaskLog, rerunTree } from '../../src/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { ONE_AT_A_TIME, wildPlan } from '../engine/random-plans.ts';
@@ -92,7 +92,7 @@ async function expectSame(world: World): Promise<void> {
 
 function sourceOf({ store, plan }: World): RerunSource {
   const settings = { ...SETTINGS, ...plan.settings };
-  return { store, settings, tools: toolsByName({ store, settings }, worldTools()) };
+  return { store, settings, tools: mapToolsByName({ store, settings }, worldTools()) };
 }
 
 /** Those that stood in an accepted request. */

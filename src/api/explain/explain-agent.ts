@@ -155,7 +155,7 @@ export async function explainAgent({
         rights,
         model,
         cwd,
-        modeGrants: parts.inbox.modeGrants?.inForce() ?? [],
+        modeGrants: parts.inbox.modeGrants?.listGrants() ?? [],
       },
       { prompt: '', subagentType: agent.name },
     );

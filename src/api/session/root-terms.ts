@@ -76,7 +76,7 @@ export class RootDefaults {
    * the start. Returns null if no flag does.
    */
   grantWithoutEffect(mainAgent: AgentDefinition): string | null {
-    const grants = this.parts.inbox.modeGrants?.inForce() ?? [];
+    const grants = this.parts.inbox.modeGrants?.listGrants() ?? [];
     const given = grants.filter(({ source }) => source.kind === 'flag');
     const grant = findModeGrant(mainAgent, given);
     if (grant === null) return null;

@@ -1,4 +1,4 @@
-import { toolsByName } from '../../replay/idle-deps.ts';
+import { mapToolsByName } from '../../replay/idle-deps.ts';
 import { rerunTree, type TreeRerun } from '../../replay/rerun-tree.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { homeDirectory, type Environment } from '../../sys/env.ts';
@@ -19,6 +19,6 @@ export async function rerunFromLogs(
   const cwd = process.cwd();
   const { config } = await loadConfig({ environment, home, cwd, trust: TRUST_NOTHING, flags: [] });
   const settings = engineSettings(config, { maxTurns: null, isAttended: false });
-  const tools = toolsByName({ store, settings }, builtinTools());
+  const tools = mapToolsByName({ store, settings }, builtinTools());
   return rerunTree({ store, settings, tools }, id);
 }

@@ -31,14 +31,14 @@ export function createCallAttachPort(
 ): AttachPort {
   // Each request holds the full conversation, and servers limit the attachments of one request. So all attachments of
   // the conversation count, including those of calls that are still running.
-  const listAll = () => [...listAttachments(run), ...[...run.attaching.values()].flat()];
+  const listAll = () => [...listAttachments(run), ...[...run.pendingAttachments.values()].flat()];
   const refuse: AttachmentCheck = (details, rules) =>
     rules.refusal(details) ?? refuseWithoutRoom(listAll(), details);
   return createStoringPort(deps, run.spec.model, refuse, (details, rules) => {
     const reason = refuse(details, rules);
     // The attachment is counted here until the outcome of the call is recorded, which then contains it.
     if (reason === null) {
-      run.attaching.set(callId, [...(run.attaching.get(callId) ?? []), details]);
+      run.pendingAttachments.set(callId, [...(run.pendingAttachments.get(callId) ?? []), details]);
     }
     return reason;
   });

@@ -40,7 +40,7 @@ export async function runCalls(
   const prepared = prepareWithinLimits(run, calls, deps.settings);
   // If no call has effects, the answer reaches the disk while the calls run. A call with effects syncs the log itself
   // before it starts. The next sync of the journal reports a failure, so it is ignored here.
-  if (prepared.every(isPure)) run.journal.keepAnswer().catch(() => {});
+  if (prepared.every(isPure)) run.journal.syncNewestAnswer().catch(() => {});
   const waiting = prepared.filter(isWait).length;
   const slot = new SlotUse(run, { working: prepared.length - waiting, waiting });
   // For each call, the indexes of earlier calls that conflict with it and must end first.

@@ -79,7 +79,7 @@ export async function executeCall(
       ms: Math.round(deps.clock.monotonic() - startedAt),
     },
   );
-  run.attaching.delete(call.id);
+  run.pendingAttachments.delete(call.id);
   if (mayHaveEffects) await run.journal.sync();
 }
 

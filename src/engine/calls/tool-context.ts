@@ -41,7 +41,7 @@ export function createToolContext(
       get: () => run.state.todos,
       set: (items) => run.journal.record({ type: 'todos.set', items }),
     },
-    shells: run.shells.forCall(callId),
+    shells: run.shells.createPort(callId),
     sandbox: run.tree.commands.queueCommands(
       createCommandSandbox({
         sandbox: deps.sandbox,

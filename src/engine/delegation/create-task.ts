@@ -176,7 +176,7 @@ function buildModeGrantEvents(
  * was already warned.
  */
 function buildModeWarning(tree: TaskTree, { modeToGrant = null, rights }: TaskPlan): string | null {
-  if (modeToGrant === null || !tree.isFirstToLack(modeToGrant)) return null;
+  if (modeToGrant === null || !tree.noteMissingMode(modeToGrant)) return null;
   const { agent, mode } = modeToGrant;
   return `${agent} asks for ${mode} mode and runs in ${rights.mode} mode, that of the task above it. A user can grant it with ${explainGrant(modeToGrant)}`;
 }

@@ -4,8 +4,8 @@ import type { TaskInput } from '../../protocol/input.ts';
 import { NO_AMOUNT } from '../../protocol/model.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { isStartedBy } from '../../protocol/state/activation.ts';
-import { flagsText } from '../../receipts/answer-flags.ts';
-import { receiptParts, childReceipt } from '../../receipts/receipt.ts';
+import { formatFlags } from '../../receipts/answer-flags.ts';
+import { formatReceiptParts, buildChildReceipt } from '../../receipts/receipt.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { staleReadsNote } from '../task/shared-files.ts';
 import { indentNoticeItem } from '../../protocol/notice-text.ts';
@@ -62,7 +62,7 @@ export function recordChildEnd(
     work: child.activation.work,
     below: listKnownDescendants(child),
     ...(Object.keys(delegations).length === 0 ? {} : { delegations }),
-    receipt: childReceipt(child),
+    receipt: buildChildReceipt(child),
   };
   const maxLength = Math.max(
     0,
@@ -156,8 +156,8 @@ function createEndNotice(parent: TaskState, child: TaskState, maxLength: number)
     ...(error === null ? [] : [`${error.code}: ${error.message}.`]),
     ...(result === '' ? ['It gave no text.'] : []),
     ...(shown === '' ? [] : [`Result: ${shown}`]),
-    ...(child.activation.claims.length === 0 ? [] : [`[${flagsText(child.activation.claims)}]`]),
-    `[Receipt: ${receiptParts(child, maxLength > 0 ? 'full' : 'counts').join(' · ')}]`,
+    ...(child.activation.claims.length === 0 ? [] : [`[${formatFlags(child.activation.claims)}]`]),
+    `[Receipt: ${formatReceiptParts(child, maxLength > 0 ? 'full' : 'counts').join(' · ')}]`,
     ...(hint === '' ? [] : [hint]),
     ...(staleReads === '' ? [] : [staleReads]),
     ...(shown.length < result.length ? [`[Cut. In full: TaskOutput(task_id: "${spec.id}")]`] : []),

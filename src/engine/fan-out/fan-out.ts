@@ -63,7 +63,7 @@ export async function startFanOut(engine: EngineContext, request: FanOutRequest)
     renderPrompt(parseBody(fanOut.body).parts, values),
   );
   await prepareModels(deps, agent, childRequest);
-  const modeGrants = deps.inbox.modeGrants?.inForce() ?? [];
+  const modeGrants = deps.inbox.modeGrants?.listGrants() ?? [];
   const plan = planChild(deps, { agent, rights, model, cwd, modeGrants }, childRequest);
   if (plan instanceof MusterError) {
     throw new UsageError(`the template ${fanOut.template} can't be run: ${plan.message}`);
@@ -128,7 +128,7 @@ export async function driveItems(engine: EngineContext, run: TaskRun): Promise<T
       continue;
     }
     if (runningItems === 0) return decideFanOutEnding(deps.store, run.state, hit);
-    await run.tree.idleDetector.trackWait(() => run.mailbox.nextMessage());
+    await run.tree.idleDetector.trackWait(() => run.mailbox.waitForWake());
   }
 }
 

@@ -2,7 +2,7 @@ import type { ErrorInfo } from '../../base/errors.ts';
 import { paidTokens } from '../../protocol/model.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
 import type { TemplateItem } from '../../protocol/template.ts';
-import { flagsText } from '../../receipts/answer-flags.ts';
+import { formatFlags } from '../../receipts/answer-flags.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { elapsedMs, fullResult } from '../results/result.ts';
@@ -66,7 +66,7 @@ function readItemRow(
 }
 
 function listWarnings({ activation, warnings }: TaskState): readonly string[] {
-  const flags = flagsText(activation.claims);
+  const flags = formatFlags(activation.claims);
   return [...(flags === '' ? [] : [flags]), ...warnings];
 }
 

@@ -5,7 +5,7 @@ import { newId } from '../../base/ids.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { ClaimFlag } from '../../protocol/result.ts';
-import { answerFlags, untouchedPaths } from '../../receipts/answer-flags.ts';
+import { findAnswerFlags, findUntouchedPaths } from '../../receipts/answer-flags.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { closeOpenCalls, runCalls } from '../calls/calls.ts';
 import { closeOpenChildren, deliverEnd } from '../delegation/deliver-end.ts';
@@ -31,7 +31,7 @@ import { fallbackEvents, findFallback } from '../turn/fallback.ts';
 import { canReuseResult } from '../reuse/can-reuse.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { runTurn, wallCaps } from '../turn/turn.ts';
+import { runTurn, listWallCaps } from '../turn/turn.ts';
 
 /** The time within which the ends of several children are reported to their parent in one request. */
 const GATHER_DELAY_MS = 50;
@@ -68,14 +68,14 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
         : 'the task ended',
     );
     closeOpenChildren(deps, run);
-    const claims = await findAnswerFlags(deps, run, ending);
+    const claims = await determineFlags(deps, run, ending);
     if (needsSchemaCheck(run.spec, ending))
       ending = await addStructuredResult(deps, run.spec, ending);
     run.journal.record({ type: 'task.ended', ...ending, ...(claims.length > 0 && { claims }) });
     await run.journal.sync();
   } catch (thrown) {
     // The end can't be written (a full disk). The task counts as interrupted and can be resumed.
-    run.end.recordLoss(errorInfo(thrown));
+    run.end.recordUnwritten(errorInfo(thrown));
     deps.onFault(run.spec.id, thrown);
   } finally {
     deliverEnd(deps, run);
@@ -87,7 +87,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
  * Finds the claims of an answer that the log does not support. An error in this check is reported, and there are no
  * flags.
  */
-async function findAnswerFlags(
+async function determineFlags(
   deps: EngineDeps,
   { spec, state }: TaskRun,
   { result }: TaskEnding,
@@ -99,10 +99,10 @@ async function findAnswerFlags(
     // The answer is that of an earlier task, so the flags in the log of that task apply.
     if (reused !== null)
       return deps.store.exists(reused.of) ? foldLog(deps.store, reused.of).activation.claims : [];
-    const paths = untouchedPaths(state, result);
+    const paths = findUntouchedPaths(state, result);
     const areMissing = await Promise.all(paths.map((path) => isMissing(resolve(spec.cwd, path))));
     const missingPaths = paths.filter((_, index) => areMissing[index]);
-    return answerFlags(state, result, missingPaths);
+    return findAnswerFlags(state, result, missingPaths);
   } catch (thrown) {
     deps.onFault(spec.id, thrown);
     return [];
@@ -124,7 +124,7 @@ async function isMissing(path: string): Promise<boolean> {
 async function leaveParked(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
     await run.shells.stop(runningShells(run.state), { notify: true });
-    await run.children.allEnded();
+    await run.children.waitForAll();
     await run.journal.sync();
   } catch (thrown) {
     deps.onFault(run.spec.id, thrown);
@@ -137,7 +137,7 @@ async function leaveParked(deps: EngineDeps, run: TaskRun): Promise<void> {
 async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
   await run.slot.take();
   // The parent's log must be on disk first, because a power loss could otherwise leave a task that no log mentions.
-  await run.parent?.children.persisted();
+  await run.parent?.children.waitUntilPersisted();
   const { retries, silentRetries, noProgressCalls } = deps.settings;
   const settings = { retries, silentRetries, noProgressCalls };
   run.journal.record({ type: 'task.started', settings });
@@ -283,7 +283,7 @@ async function takeTurn(
 ): Promise<TaskEnding | null> {
   await waitForMoreEnds(deps, run);
   await run.slot.take();
-  await run.journal.keepAnswer();
+  await run.journal.syncNewestAnswer();
   run.cancellation.turnSignal.throwIfAborted();
   const room = await makeRoom(deps, run);
   if (room.kind === 'none') return room.ending;
@@ -315,7 +315,7 @@ async function takeTurn(
 /** Waits for a message or the end of a child or shell. The task does not hold its slot meanwhile. */
 async function waitForMessage(run: TaskRun): Promise<void> {
   run.slot.release();
-  await run.tree.idleDetector.trackWait(() => run.mailbox.nextMessage());
+  await run.tree.idleDetector.trackWait(() => run.mailbox.waitForWake());
 }
 
 /**
@@ -339,7 +339,7 @@ async function waitForMoreEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
  */
 function startWallTimer(deps: EngineDeps, run: TaskRun): void {
   run.workingSince = deps.clock.monotonic();
-  const [nearest] = wallCaps(run).toSorted((a, b) => a.value - b.value);
+  const [nearest] = listWallCaps(run).toSorted((a, b) => a.value - b.value);
   if (nearest === undefined) return;
   const ms = Math.max(0, nearest.value - run.state.activation.workedMs);
   run.cancellation.callAfter(ms, () => {

@@ -7,7 +7,7 @@ import { addModeToGrant } from '../../policy/mode-grants.ts';
 import { explainRefusal } from '../../policy/explain-refusal.ts';
 import type { FileAccess } from '../../protocol/tool.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
-import { askPerson, closeQuestion, type Waiting } from '../questions/ask-person.ts';
+import { askPerson, closeQuestion, type WaitRunner } from '../questions/ask-person.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { isSkillFile } from '../prompt/skills.ts';
 import { workingDirectory } from '../task/inbox.ts';
@@ -37,7 +37,7 @@ export async function judgeCall(
   deps: EngineDeps,
   run: TaskRun,
   ready: ReadyCall,
-  waiting: Waiting,
+  waiting: WaitRunner,
 ): Promise<Judgement> {
   for (;;) {
     const { call, decision, pathAccess } = await decideNow(deps, run, ready);

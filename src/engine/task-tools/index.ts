@@ -13,7 +13,9 @@ import { taskSendTool } from './task-send.ts';
 import { taskStopTool } from './task-stop.ts';
 import { taskTool } from './task.ts';
 
-/** Creates the tools that need the engine: those for other tasks and for the user, in request order. */
+/**
+ * Creates the tools that need the engine, for other tasks and for the user, in the order in which requests list them.
+ */
 export function createTaskTools(
   engine: EngineContext,
   delegate: DelegationRunner,

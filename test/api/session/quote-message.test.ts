@@ -34,8 +34,8 @@ it('leaves out files that a person would have to allow, and tells that person wh
   const { enclosures, problems } = await enclose('look at @.env and @/etc/passwd');
   expect(enclosures).toEqual([]);
   expect(problems).toEqual([
-    `@.env does not go along: ${JSON.stringify(secret)} usually holds secrets: only a person can allow it, for one call; no rule or mode does.`,
-    '@/etc/passwd does not go along: "/etc/passwd" is outside the workspace roots, which no rule or mode opens; a person may, for one call.',
+    `@.env is not quoted: ${JSON.stringify(secret)} usually holds secrets: only a person can allow it, for one call; no rule or mode does.`,
+    '@/etc/passwd is not quoted: "/etc/passwd" is outside the workspace roots, which no rule or mode opens; a person may, for one call.',
   ]);
 });
 

@@ -3,7 +3,7 @@ import type { ModelDetails, ModelRequest, ResolvedModel } from '../../../src/pro
 import type { ScriptedAnswer } from '../../scripted-model.ts';
 import { rerunTaskLog } from '../../../src/replay/rerun-tree.ts';
 import { createBranch } from '../../../src/replay/create-branch.ts';
-import { toolsByName } from '../../../src/replay/idle-deps.ts';
+import { mapToolsByName } from '../../../src/replay/idle-deps.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
@@ -57,7 +57,7 @@ async function run(engine: TestEngine, prompt = GOAL) {
 
 async function rerunOf({ store, events }: TestEngine, id: string) {
   const settings = SETTINGS;
-  const tools = toolsByName({ store, settings }, [readTool]);
+  const tools = mapToolsByName({ store, settings }, [readTool]);
   return rerunTaskLog(
     { store, settings, tools },
     events.filter(({ task }) => task === id),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toolsByName } from '../../../src/replay/idle-deps.ts';
+import { mapToolsByName } from '../../../src/replay/idle-deps.ts';
 import { rerunTree } from '../../../src/replay/rerun-tree.ts';
 import type { EventBody, TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
@@ -35,7 +35,7 @@ function leftWith(events: readonly TaskEvent[]): TaskStore {
 /** Expects that a rerun of a task and all its descendants shows no difference. */
 async function expectSameAgain({ store }: TestEngine, id: string): Promise<void> {
   const settings = SETTINGS;
-  const tools = toolsByName({ store, settings }, [waitTool]);
+  const tools = mapToolsByName({ store, settings }, [waitTool]);
   const { tasks, lost } = await rerunTree({ store, settings, tools }, id);
   const differences = tasks.flatMap(({ difference }) => difference ?? []);
   expect({ differences, lost }).toEqual({ differences: [], lost: [] });

@@ -61,7 +61,7 @@ function storeOf(...grants: readonly ModeGrant[]): ModeGrantStore & { readonly k
   const kept = [...grants];
   return {
     kept,
-    inForce: () => kept,
+    listGrants: () => kept,
     add: (grant) => {
       kept.push(grant);
       return grant;

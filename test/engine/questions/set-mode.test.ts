@@ -197,7 +197,7 @@ describe('setting the mode of a conversation', () => {
 
   it('is refused for a task that works for another one, and beyond the mode of its definition', async () => {
     const { test, child, over } = await withChild('default');
-    expect(() => test.engine.setMode(child, 'plan')).toThrow('is no conversation');
+    expect(() => test.engine.setMode(child, 'plan')).toThrow('is not a conversation');
     await over();
     const agent = { ...WORKER, name: 'careful', mode: 'default' } as const;
     const bounded: TestEngine = testEngine(play({ worker: [] }), { agent });

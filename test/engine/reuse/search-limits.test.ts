@@ -102,7 +102,7 @@ describe('the search for an earlier result', () => {
     expect(requests).toHaveLength(2);
     expect(faults).toEqual([new Error('no index')]);
     expect(eventsOfType(test, 'reuse.missed')).toMatchObject([
-      { because: 'earlier results could not be looked at: no index' },
+      { because: 'earlier results could not be checked: no index' },
     ]);
   });
 });

@@ -7,7 +7,7 @@ import type { ModelRequest } from '../../../src/protocol/model.ts';
 import { foldLog } from '../../../src/engine/task/fold-log.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
-import { toolsByName, type RerunSource } from '../../../src/replay/idle-deps.ts';
+import { mapToolsByName, type RerunSource } from '../../../src/replay/idle-deps.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, play, type Play } from '../play.ts';
@@ -140,5 +140,5 @@ export function looks(...each: readonly ScriptedCall[]): readonly ScriptedAnswer
 /** For reruns, whatever the settings say by then. */
 export function sourceOf({ store }: Place): RerunSource {
   const parts = { store, settings: SETTINGS };
-  return { ...parts, tools: toolsByName(parts, builtinTools()) };
+  return { ...parts, tools: mapToolsByName(parts, builtinTools()) };
 }

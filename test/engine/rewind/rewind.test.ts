@@ -111,7 +111,10 @@ describe('a rewind does not touch', () => {
     const { id, to } = await changed(world, remove(world, 'large'));
     const { refused } = await planRewind(world.store, id, { to });
     expect(refused).toEqual([
-      { path: world.path('large'), because: 'had more than 33554432 bytes, which were not kept' },
+      {
+        path: world.path('large'),
+        because: 'had more than 33554432 bytes: no copy of such a file is made',
+      },
     ]);
     await world.store.close();
   });
@@ -125,7 +128,7 @@ describe('a rewind does not touch', () => {
     const since = { changes: [{ ...at, change }], roots: [world.path('.')], unreadableLogs: [] };
     expect(await planFiles(world.store, since)).toEqual({
       files: [],
-      refused: [{ path, because: 'usually contains secrets: no copy of it is kept' }],
+      refused: [{ path, because: 'usually contains secrets: no copy of it was made' }],
     });
     await world.store.close();
   });
@@ -247,7 +250,7 @@ describe('a rewind that was interrupted', () => {
     expect((await planRewind(world.store, id, { to: 0 })).refused).toEqual([
       {
         path: world.store.logPath(child),
-        because: expect.stringContaining('with an unfinished rewind'),
+        because: expect.stringContaining('whose rewind is unfinished'),
       },
     ]);
     await world.store.close();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { systemClock } from '../../../src/base/clock.ts';
-import { toolsByName } from '../../../src/replay/idle-deps.ts';
+import { mapToolsByName } from '../../../src/replay/idle-deps.ts';
 import { rerunTree } from '../../../src/replay/rerun-tree.ts';
 import {
   planRewind,
@@ -113,7 +113,7 @@ export function eventsOf(store: TaskStore, id: string): readonly TaskEvent[] {
 
 export async function rerunDifferences({ store }: World, id: string): Promise<readonly unknown[]> {
   const settings = { ...SETTINGS, ...WORLD_SETTINGS };
-  const tools = toolsByName({ store, settings }, builtinTools());
+  const tools = mapToolsByName({ store, settings }, builtinTools());
   const { tasks, lost } = await rerunTree({ store, settings, tools }, id);
   return [...tasks.flatMap(({ difference }) => difference ?? []), ...lost];
 }

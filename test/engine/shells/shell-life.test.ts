@@ -85,7 +85,7 @@ class Owner {
   }
 
   start(work: ShellWork) {
-    return this.shells.forCall('call').start(work);
+    return this.shells.createPort('call').start(work);
   }
 
   /** Types of all that was written, the ends with how. */
@@ -143,7 +143,7 @@ describe('the life of a shell', () => {
     const work = new FakeWork().runs();
     const { id } = await owner.start(work);
     work.breaks();
-    await owner.shells.ended(id);
+    await owner.shells.waitForEnd(id);
     expect(owner.story()).toEqual(['shell.started', 'input.queued', 'shell.ended lost']);
     expect(owner.faults).toEqual([new Error('a bug')]);
   });
@@ -174,7 +174,7 @@ describe('the life of a shell', () => {
     const { id } = await owner.start(work);
     owner.isDiskFull = true;
     work.exits(0);
-    await owner.shells.ended(id);
+    await owner.shells.waitForEnd(id);
     expect(owner.faults).toEqual([new Error('no space left')]);
     // Nobody could wait for it.
     expect(owner.signal.reason).toEqual(new Error('no space left'));
@@ -213,7 +213,7 @@ describe('the life of a shell', () => {
     const work = new FakeWork().runs();
     const { id } = await owner.start(work);
     for (const text of ['12345', '67890', '!', 'more']) work.write(Buffer.from(text));
-    await owner.shells.ended(id);
+    await owner.shells.waitForEnd(id);
     expect(owner.story()).toEqual(['shell.started', 'input.queued', 'shell.ended output_limit']);
     expect(owner.shells.outputProblem(id)).toBe(
       'the output is more than the limit output.spill_bytes = 10',

@@ -225,7 +225,7 @@ describe('an answer “always”', () => {
     await until(() => test.inbox.open().length === 2);
     const id = test.inbox.open()[0]?.question.id ?? '';
     expect(() => answerQuestion(test.inbox, id, { text: 'always', scope: 'world' })).toThrow(
-      /is none/,
+      /is unknown/,
     );
     answerQuestion(test.inbox, id, { text: 'always', scope: 'project' });
     await top.end.written;
@@ -245,7 +245,7 @@ describe('an answer “always”', () => {
     });
     const id = test.inbox.open()[0]?.question.id ?? '';
     expect(() => answerQuestion(test.inbox, id, { text: 'always' })).toThrow(
-      /always is not offered/,
+      /the answer "always" is not offered/,
     );
     answerQuestion(test.inbox, id, { text: 'no' });
     await top.end.written;
@@ -647,7 +647,7 @@ describe('an answer in a log from elsewhere', () => {
     const { engine } = asking(parts, { store }).test;
     await expect(
       engine.resume(top.spec.id, { prompt: null, maxRights: (recorded) => recorded, answer }),
-    ).rejects.toThrow(/came with a file/);
+    ).rejects.toThrow(/is in an imported log/);
   });
 });
 

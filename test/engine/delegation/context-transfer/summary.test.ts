@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { toolsByName } from '../../../../src/replay/idle-deps.ts';
+import { mapToolsByName } from '../../../../src/replay/idle-deps.ts';
 import { readFullLog } from '../../../../src/engine/task/fold-log.ts';
 import { createBranch } from '../../../../src/replay/create-branch.ts';
 import { rerunTree } from '../../../../src/replay/rerun-tree.ts';
@@ -98,7 +98,7 @@ function childOf({ events }: TestEngine, prompt: string): TaskState {
 
 async function differences({ store }: TestEngine, root: string) {
   const settings = SETTINGS;
-  const tools = toolsByName({ store, settings }, [waitTool, readTool]);
+  const tools = mapToolsByName({ store, settings }, [waitTool, readTool]);
   const { tasks, lost } = await rerunTree({ store, settings, tools }, root);
   return [...tasks.map(({ difference }) => difference), ...lost].filter((each) => each !== null);
 }
