@@ -3,12 +3,12 @@ import { collapseWhitespace, truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ToolGrant } from '../../protocol/tool-aliases.ts';
 import { withoutControls, type SourceLine } from '../parsing/fields.ts';
-import { fieldText, singleLineOf } from '../fields/common.ts';
+import { fieldText, readSingleLine } from '../fields/common.ts';
 import type { FieldReader } from '../fields/field-reader.ts';
 import {
   cleanToolWord,
   mergeToolGrants,
-  unlimitedGrants,
+  findUnlimitedGrants,
   type GrantedTools,
 } from '../fields/tool-grants.ts';
 
@@ -28,7 +28,7 @@ const ARGUMENT_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 /** Reports a declared name that differs from the name of the folder. */
 export function compareNames(reader: FieldReader, folder: string): void {
   const field = reader.take('name');
-  const declared = singleLineOf(field?.value);
+  const declared = readSingleLine(field?.value);
   if (declared === undefined || declared === folder) return;
   const message = `Its name is \`${declared}\`, and the name of its folder is \`${folder}\`; the folder counts. Make them the same.`;
   reader.warn('name-differs-from-folder', message, field?.line);
@@ -49,8 +49,8 @@ export function readSkillDescription(reader: FieldReader, body: string): string 
 
 export function readContext(reader: FieldReader): Pick<SkillDefinition, 'context' | 'agent'> {
   const field = reader.take('context');
-  const agent = singleLineOf(reader.take('agent')?.value);
-  const context = singleLineOf(field?.value);
+  const agent = readSingleLine(reader.take('agent')?.value);
+  const context = readSingleLine(field?.value);
   if (context === 'fork') return { context, ...(agent === undefined ? {} : { agent }) };
   if (context !== undefined && context !== 'inline' && context !== 'inherit') {
     const message = `\`context\` can only be \`fork\`; \`${context}\` is ignored.`;
@@ -108,7 +108,10 @@ export function readAllowedTools(reader: FieldReader): GrantedTools | undefined 
   return list === undefined ? undefined : mergeToolGrants(reader, list.grants, list.line);
 }
 
-/** Reads `disallowed-tools`, in the form of `allowed-tools`, as canonical names. A name for a part of a tool denies the whole tool. */
+/**
+ * Reads `disallowed-tools`, in the form of `allowed-tools`, as canonical names. A name for a part of a tool denies the
+ * whole tool.
+ */
 export function readDisallowedTools(reader: FieldReader): readonly string[] {
   const { grants = [] } = takeGrants(reader, 'disallowed-tools') ?? {};
   return [...new Set(grants.map(({ tool }) => tool))];
@@ -131,7 +134,7 @@ function takeGrants(reader: FieldReader, name: string): GrantList | undefined {
   }
   const found = [...new Set(words)].map((word) => ({
     word,
-    grants: unlimitedGrants(reader, PATTERN.exec(word)?.[1] ?? word),
+    grants: findUnlimitedGrants(reader, PATTERN.exec(word)?.[1] ?? word),
   }));
   const unknown = found.filter(({ grants }) => grants.length === 0).map(({ word }) => word);
   if (unknown.length > 0) reader.warn('unknown-tool', leftOut(unknown), line);
