@@ -61,7 +61,7 @@ export function callableNames(agents: AgentList): CallableNames {
 }
 
 /** Returns a warning for each agent whose id means another agent. */
-export function idClashes(agents: AgentList): ReadonlyMap<AgentDefinition, AgentProblem> {
+export function findIdClashes(agents: AgentList): ReadonlyMap<AgentDefinition, AgentProblem> {
   const holders = indexIds(agents);
   const clashes = new Map<AgentDefinition, AgentProblem>();
   for (const agent of agents) {
@@ -192,7 +192,10 @@ function cleanName(name: string): string {
  * Returns all names of the agent that a name means, beginning with the agent's own name. An unknown name is returned
  * unchanged, so that its later use fails.
  */
-export function agentNames(agentName: string, agents: AgentList): readonly [string, ...string[]] {
+export function listAgentNames(
+  agentName: string,
+  agents: AgentList,
+): readonly [string, ...string[]] {
   const agent = lookUpAgent(agentName, agents);
   if (agent === undefined) return [agentName];
   const others = [agentId(agent), ...agent.aliases].filter(
@@ -266,7 +269,7 @@ function createUnknownError(written: string, named: AgentList, agents: AgentList
     quoteName(shownNames.get(agent) ?? agent.name),
   );
   const guess = guesses.length === 0 ? '' : ` Did you mean ${joinWithOr(guesses)}?`;
-  const message = `There is no agent ${quoteName(wanted)}.${guess} Valid: ${validNames(named, agents)}.`;
+  const message = `There is no agent ${quoteName(wanted)}.${guess} Valid: ${formatValidNames(named, agents)}.`;
   return { code: 'INVALID_PARAM', message, retryable: false };
 }
 
@@ -298,7 +301,7 @@ function guessAgents(wanted: string, agents: AgentList): AgentList {
  * @param some the agents to list
  * @param all all agents, which decide the name by which each agent can be called
  */
-export function validNames(some: AgentList, all: AgentList): string {
+export function formatValidNames(some: AgentList, all: AgentList): string {
   const shownNames = callableNames(all);
   const ordered = builtinsFirst(some).map((agent) =>
     shortenName(shownNames.get(agent) ?? agent.name),

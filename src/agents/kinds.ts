@@ -41,7 +41,7 @@ export const AGENTS: DefinitionKind<AgentDefinition> = {
   pathOf: ({ origin }) => origin.path,
   loadBuiltins: loadBuiltinAgents,
   merge: mergeLayers,
-  yields: ({ changesOnly }) => changesOnly === true,
+  givesWay: ({ changesOnly }) => changesOnly === true,
   scan: {
     identify: async (path, text, directory) => {
       const { identifyAgentFile } = await import('./formats/detect-format.ts');

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { AgentDefinition, AgentOrigin, AgentProblem } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import { agentId, idClashes } from './find-agent.ts';
+import { agentId, findIdClashes } from './find-agent.ts';
 import {
   listDefinitions,
   type DiscoveryResult,
   type ListingState,
 } from './loader/discovery-result.ts';
-import { withLineFeeds } from './parsing/split-front-matter.ts';
+import { normalizeLineEnds } from './parsing/split-front-matter.ts';
 import type { SkippedPath } from './loader/walk.ts';
 
 /** An agent as `agents list --json` prints it. */
@@ -44,7 +44,7 @@ export function listAgents(
   found: DiscoveryResult<AgentDefinition>,
   options: AgentListingOptions,
 ): AgentListings {
-  const clashes = idClashes(found.items);
+  const clashes = findIdClashes(found.items);
   const describeItem = (agent: AgentDefinition) =>
     describe(withProblem(agent, clashes.get(agent)), options);
   return {
@@ -96,6 +96,6 @@ function listedNames(names: readonly string[]): readonly string[] {
 }
 
 function promptSha256(prompt: string): string {
-  const text = withLineFeeds(prompt).trim();
+  const text = normalizeLineEnds(prompt).trim();
   return createHash('sha256').update(text).digest('hex');
 }

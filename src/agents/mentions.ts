@@ -35,7 +35,7 @@ const SENTENCE_MARKS = /[.:-]+$/;
  * `@"display name (agent)"`, by name, id or alias. Any other `@word` is text, as are words in code, in text from
  * stdin, and tags in comments (` * @summary`, `{@link …}`).
  */
-export function mentionedAgents(prompt: string, agents: AgentList): AgentList {
+export function findMentionedAgents(prompt: string, agents: AgentList): AgentList {
   if (!prompt.includes('@')) return [];
   const found = new Set<AgentDefinition>();
   for (const [, quoted, word] of prompt

@@ -22,7 +22,7 @@ export interface ConfigEntry {
 }
 
 /** Lists all keys in the order of the table of keys, then the configured providers and models. */
-export function configEntries(loaded: LoadedConfig): readonly ConfigEntry[] {
+export function listConfigEntries(loaded: LoadedConfig): readonly ConfigEntry[] {
   const keys = ALL_KEYS.flatMap((entry) => {
     const setting = loaded.settings.get(entry.key);
     return setting === undefined ? [] : [createKeyLine(entry, setting)];

@@ -66,7 +66,7 @@ export function readFlagLayer(flags: readonly FlagValue[]): Layer {
  *
  * @param options with `aboveZero`, the text 0 is not valid, even if 0 means "no limit" for the key
  */
-export function flagProblem(
+export function describeFlagProblem(
   key: ConfigKey,
   text: string,
   { aboveZero = false }: { readonly aboveZero?: boolean } = {},

@@ -16,11 +16,11 @@ import {
   indexEntries,
   listFile,
   readProjectFiles,
-  trustStateOf,
+  compareTrust,
   type ReadProjectFile,
   type ListedFile,
 } from './list-files.ts';
-import { maxBytesOf, type ProjectFile } from './project-files.ts';
+import { maxFileBytes, type ProjectFile } from './project-files.ts';
 import { entryKey, TRUSTED_FILES, type TrustEntry } from './trust-store.ts';
 
 /** The files, saved answers and saved modes that `muster trust list` shows. */
@@ -89,7 +89,7 @@ export class Approvals {
       if (reading.kind !== 'read') continue;
       const { kind, path } = file;
       const entry = { kind, path, sha256: hashContent(reading.bytes), project: this.#project };
-      const state = trustStateOf(trusted.get(entryKey(entry)), entry.sha256);
+      const state = compareTrust(trusted.get(entryKey(entry)), entry.sha256);
       if (state === 'trusted') continue;
       const grants = await this.#readEffects(file, reading.bytes);
       proposals.set(entryKey(entry), { entry, state, grants });
@@ -168,7 +168,7 @@ export class Approvals {
    */
   #listUnlisted(entry: TrustEntry): ListedFile {
     const { kind, path } = entry;
-    const file = { kind, path, boundary: this.#project, maxBytes: maxBytesOf(kind) };
+    const file = { kind, path, boundary: this.#project, maxBytes: maxFileBytes(kind) };
     return listFile({ file, reading: readProjectFile(file, TRUST_ALL) }, indexEntries([entry]));
   }
 

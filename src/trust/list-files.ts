@@ -90,7 +90,7 @@ export function listFile({ file, reading }: ReadProjectFile, trusted: TrustedFil
     }
     case 'read': {
       const hash = hashContent(reading.bytes);
-      const state = trustStateOf(entry, hash);
+      const state = compareTrust(entry, hash);
       const size = reading.bytes.length;
       return { kind, path, state, size, sha256: hash, trustedOn, reason: null };
     }
@@ -101,7 +101,7 @@ export function listFile({ file, reading }: ReadProjectFile, trusted: TrustedFil
  * Compares the hash of a file's content with its trusted entry. An agent's notes are trusted by their path, because
  * they change during runs.
  */
-export function trustStateOf(
+export function compareTrust(
   entry: TrustEntry | undefined,
   hash: string,
 ): 'trusted' | 'new' | 'changed' {

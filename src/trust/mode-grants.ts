@@ -28,7 +28,7 @@ interface WrittenGrant {
  * name, and never to a definition of a project. Throws UsageError if a flag names an unknown agent, or grants more than
  * the agent's definition asks for.
  */
-export function configuredModes(
+export function readConfiguredModes(
   { settings }: Pick<LoadedConfig, 'settings'>,
   agents: readonly AgentDefinition[],
 ): ConfiguredModes {
@@ -109,7 +109,7 @@ function createReplacedAgentNotice(
 }
 
 /** Returns the grants, as `NAME=MODE`, that would give an agent more than the default mode. */
-export function grantableModes({ name, mode: requested }: AgentDefinition): readonly string[] {
+export function listGrantableModes({ name, mode: requested }: AgentDefinition): readonly string[] {
   return GRANTABLE_MODES.filter(
     (mode) => mode !== 'default' && (requested === null || !isNarrowerMode(requested, mode)),
   ).map((mode) => `${name}=${mode}`);

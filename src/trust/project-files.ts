@@ -107,7 +107,7 @@ function settingsFile(
 }
 
 /** Returns the maximum size in bytes of a file of this kind. */
-export function maxBytesOf(kind: ProjectFileKind): number {
+export function maxFileBytes(kind: ProjectFileKind): number {
   switch (kind) {
     case 'agent':
     case 'skill':

@@ -9,8 +9,8 @@ export interface UnusedFiles {
 }
 
 /** Returns one line that counts the project's untrusted files and says what to do, or null if there are none. */
-export function untrustedNotice(unused: UnusedFiles): string | null {
-  const summary = untrustedSummary(unused);
+export function createUntrustedNotice(unused: UnusedFiles): string | null {
+  const summary = summarizeUntrusted(unused);
   if (summary === null) return null;
   return `${summary}: see \`muster trust list\`, then \`muster trust add\`; --trust-project trusts all files for one run`;
 }
@@ -19,7 +19,7 @@ export function untrustedNotice(unused: UnusedFiles): string | null {
  * Counts the project's untrusted files in a text like `3 files of this project were not used, because …`. Returns null
  * if there are none.
  */
-export function untrustedSummary({ files, skipped = [] }: UnusedFiles): string | null {
+export function summarizeUntrusted({ files, skipped = [] }: UnusedFiles): string | null {
   const states = [...files.map(({ state }) => state), ...skipped.map(({ code }) => code)];
   const unused = states.filter((state) => UNTRUSTED.has(state));
   if (unused.length === 0) return null;

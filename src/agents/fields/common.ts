@@ -3,8 +3,8 @@ import { parseJsonLine } from '../../base/jsonl.ts';
 import { truncate } from '../../base/text.ts';
 import { type AgentDefinition } from '../../protocol/agent.ts';
 import { MEMORY_SCOPES } from '../../protocol/memory.ts';
-import { withoutControls, type Field } from '../parsing/fields.ts';
-import { withLineFeeds } from '../parsing/split-front-matter.ts';
+import { removeControls, type Field } from '../parsing/fields.ts';
+import { normalizeLineEnds } from '../parsing/split-front-matter.ts';
 import type { FieldReader } from './field-reader.ts';
 import { lazy } from '../../base/lazy.ts';
 import { EFFORTS, type Effort } from '../../protocol/model.ts';
@@ -18,14 +18,14 @@ const MAX_NAME_LENGTH = 200;
  */
 export function fieldText(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
-  const clean = withoutControls(String(value)).trim();
+  const clean = removeControls(String(value)).trim();
   return clean === '' ? undefined : clean;
 }
 
 /** Reads a prompt, keeping its lines. Returns undefined if there is none. */
 export function readPromptText(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string') return undefined;
-  const prompt = withLineFeeds(value).replaceAll('\0', '').trim();
+  const prompt = normalizeLineEnds(value).replaceAll('\0', '').trim();
   return prompt === '' ? undefined : prompt;
 }
 

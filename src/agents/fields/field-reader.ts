@@ -1,5 +1,5 @@
 import type { AgentProblem } from '../../protocol/agent.ts';
-import { shownMessage, type Field, type FieldProblem, type Fields } from '../parsing/fields.ts';
+import { toSafeMessage, type Field, type FieldProblem, type Fields } from '../parsing/fields.ts';
 
 /**
  * The maximum number of problems that are reported for one file, so that a file full of mistakes does not fill the
@@ -67,8 +67,8 @@ export function createFieldReader(options: FieldReaderOptions): FieldReader {
         }
       : {
           code,
-          message: shownMessage(message),
-          ...(tool === undefined ? {} : { tool: shownMessage(tool) }),
+          message: toSafeMessage(message),
+          ...(tool === undefined ? {} : { tool: toSafeMessage(tool) }),
         };
     problems.push({ ...problem, path, ...(line === undefined ? {} : { line }) });
   };

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { failedFile, type FieldProblem, type Fields } from '../parsing/fields.ts';
-import { withLineFeeds } from '../parsing/split-front-matter.ts';
+import { normalizeLineEnds } from '../parsing/split-front-matter.ts';
 import { createFieldReader, normalizeFieldName, type FieldReader } from './field-reader.ts';
 import {
   EFFORT_FIELDS,
@@ -197,7 +197,7 @@ const MISSING_FRONT_MATTER = {
 
 /** Reads a file without front matter. If the vendor allows such agents, the full text is the prompt. */
 function readTextOnlyFile(file: DefinitionFile, dialect: AgentDialect): FileDefinitions {
-  const prompt = withLineFeeds(file.text).trim();
+  const prompt = normalizeLineEnds(file.text).trim();
   if (DOCUMENT_NAME.test(basename(file.path))) {
     const message = 'A document without front matter, not an agent.';
     return failedFile(file, { code: 'not-an-agent', message });

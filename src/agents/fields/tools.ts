@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
 import { expandToolWord } from '../../protocol/tool-aliases.ts';
-import { shownMessage, type Field, type SourceLine } from '../parsing/fields.ts';
+import { toSafeMessage, type Field, type SourceLine } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
 import { takeFirstField } from './common.ts';
 import {
@@ -168,7 +168,7 @@ function reportNoTools(
   }
   const unusable = `None of the tools that it requests can be used (${toolNames.join(', ')}).`;
   reader.warn('no-known-tools', `${unusable} It cannot be started.`, line);
-  return { unusable: shownMessage(unusable) };
+  return { unusable: toSafeMessage(unusable) };
 }
 
 function readDeniedTools(reader: FieldReader, { value, line }: Field): DeniedTools | undefined {

@@ -165,7 +165,7 @@ export const gemini = defineVendor('gemini', {
 export const goose = defineVendor('goose', {
   locations: {
     project: ['.goose/recipes'],
-    user: ({ config, named }) => {
+    user: ({ config, readVariable: named }) => {
       const directories = (named('GOOSE_RECIPE_PATH') ?? '').split(':').filter(isAbsolute);
       return [...directories, join(config, 'goose', 'recipes')];
     },
@@ -207,7 +207,7 @@ const OPENCODE_NAMES = ['agents', 'agent', 'modes', 'mode', ...OPENCODE_FILES];
 export const opencode = defineVendor('opencode', {
   locations: {
     project: [...OPENCODE_NAMES.map((name) => join('.opencode', name)), ...OPENCODE_FILES],
-    user: ({ home, config, named }) =>
+    user: ({ home, config, readVariable: named }) =>
       [named('OPENCODE_CONFIG_DIR'), join(config, 'opencode'), join(home, '.opencode')]
         .filter((directory) => directory !== undefined)
         .flatMap((directory) => OPENCODE_NAMES.map((name) => join(directory, name))),

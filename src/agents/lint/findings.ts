@@ -27,14 +27,14 @@ export interface Lint extends Pick<Finding, 'code' | 'severity' | 'message' | 'f
 }
 
 /** A line in a file that contains something that looks like a secret. */
-export interface SecretPlace {
+export interface SecretLocation {
   readonly line: number;
   /** A description that never contains the secret: `a key`, `the value of API_TOKEN`. */
   readonly what: string;
 }
 
 /** The result of resolving the model that a definition requests. */
-export interface ModelOutlook {
+export interface ModelAvailability {
   /** The reason why the requested model is not available, and the model used instead. Null when it is available. */
   readonly warning: string | null;
   /** False: no provider is configured at all. */
@@ -49,8 +49,8 @@ export interface LintContext {
   readonly effectiveMode: PermissionMode;
   /** The mode of the main agent. */
   readonly parentMode: PermissionMode;
-  readonly model: ModelOutlook;
-  readonly secrets: readonly SecretPlace[];
+  readonly model: ModelAvailability;
+  readonly secrets: readonly SecretLocation[];
   /** The problem of the schema of its answers. Null when there is no problem, or no schema. */
   readonly outputSchemaProblem: string | null;
   /** Agents that it may delegate to and that do not exist. */
@@ -72,7 +72,7 @@ const MAX_LINES = 400;
  * Finds the line, from 1, of a field with one of these names in any spelling. It is a guess from the form of the
  * line, good enough to show a person. Undefined: there is none.
  */
-export function fieldLine(text: string | null, names: readonly string[]): number | undefined {
+export function findFieldLine(text: string | null, names: readonly string[]): number | undefined {
   if (text === null) return undefined;
   const wanted = new Set(names.map(normalizeFieldName));
   const lines = text.split('\n', MAX_LINES);

@@ -3,7 +3,7 @@ import { byteLength, collapseWhitespace } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { lookUpAgent } from '../find-agent.ts';
-import { fieldLine, type Finding, type Lint, type LintContext } from './findings.ts';
+import { findFieldLine, type Finding, type Lint, type LintContext } from './findings.ts';
 import { lintInactive, lintProblems } from './loading-problems.ts';
 
 /** Checks a definition and its file, and sorts the findings by line. Nothing is read, and the agent does not need to be trusted. */
@@ -61,7 +61,7 @@ function lintOutputSchema({ outputSchemaProblem, text }: LintContext): readonly 
   if (outputSchemaProblem === null) return [];
   const message = `It cannot be started, because the schema of its answers cannot be used: ${outputSchemaProblem}`;
   const fix = 'Correct the schema, or remove it.';
-  const line = fieldLine(text, ['output-schema', 'response']);
+  const line = findFieldLine(text, ['output-schema', 'response']);
   return [{ code: 'invalid-output-schema', severity: 'error', message, fix, line }];
 }
 
@@ -70,7 +70,7 @@ function lintModel(agent: AgentDefinition, { model: outlook, text }: LintContext
   if (model === undefined || outlook.warning === null) return [];
   const severity = outlook.isConfigured ? 'warning' : 'note';
   const fix = `Write a tier (fast, balanced, powerful) or inherit, or configure the provider; see \`muster models\`.`;
-  const line = fieldLine(text, ['model']);
+  const line = findFieldLine(text, ['model']);
   return [{ code: 'unknown-model', severity, message: outlook.warning, fix, line }];
 }
 
@@ -93,7 +93,7 @@ const FIX =
 /** Reports a description that is of no use when the main agent chooses an agent. */
 function lintDescription(agent: AgentDefinition, { text }: LintContext): readonly Lint[] {
   const description = collapseWhitespace(agent.description);
-  const line = fieldLine(text, ['description']);
+  const line = findFieldLine(text, ['description']);
   if (description === '') {
     const message = 'There is no description: the main agent cannot know when to use it.';
     return [{ code: 'missing-description', severity: 'warning', message, fix: FIX, line }];
@@ -130,7 +130,7 @@ const OTHER_NAME = 'Rename one of them.';
 
 /** Reports other agents with its name. */
 function lintNameConflicts(agent: AgentDefinition, context: LintContext): readonly Lint[] {
-  const line = fieldLine(context.text, ['name']);
+  const line = findFieldLine(context.text, ['name']);
   const { shadowedBy, shadows } = context;
   // The agent that replaces a built-in one reports it.
   const isReported = agent.origin.scope === 'builtin';
@@ -162,7 +162,7 @@ function shadowedLint(agent: AgentDefinition, by: AgentDefinition): Lint {
 }
 
 /** Returns the names in `delegates-to`, or in `Task(…)` in its tools, that match none of these agents. */
-export function missingDelegates(
+export function findMissingDelegates(
   { delegatesTo = [] }: Pick<AgentDefinition, 'delegatesTo'>,
   agents: readonly AgentDefinition[],
 ): readonly string[] {
@@ -181,7 +181,7 @@ function lintDelegates(context: Pick<LintContext, 'missingDelegates' | 'text'>):
     severity: 'warning',
     message: unknownDelegateMessage(word),
     fix: 'Correct the name, or remove it.',
-    line: fieldLine(text, ['delegates-to', 'agents']) ?? fieldLine(text, ['tools']),
+    line: findFieldLine(text, ['delegates-to', 'agents']) ?? findFieldLine(text, ['tools']),
   }));
 }
 
@@ -210,7 +210,9 @@ function lintWidth(agent: AgentDefinition, context: LintContext): readonly Lint[
   const description = agent.description.replaceAll(EXAMPLES, ' ');
   const changesNothing = CHANGES_NOTHING.test(description);
   if (!changesNothing && (!LOOKS.test(description) || ALSO_CHANGES.test(description))) return [];
-  const wide = [...WRITERS, ...(changesNothing ? ['Bash'] : [])].filter((name) => has(agent, name));
+  const wide = [...WRITERS, ...(changesNothing ? ['Bash'] : [])].filter((name) =>
+    canUseTool(agent, name),
+  );
   if (wide.length === 0) return [];
   const claim = changesNothing ? 'that it changes nothing' : 'that it only looks at things';
   const which =
@@ -220,11 +222,12 @@ function lintWidth(agent: AgentDefinition, context: LintContext): readonly Lint[
   const message = `Its description says ${claim}, but its tools include ${which}.`;
   const fix = `List the tools that it needs, for example \`tools: Read, Grep, Glob\`, or write \`permission-mode: plan\`.`;
   const { text } = context;
-  const line = fieldLine(text, ['tools', 'allowed-tools']) ?? fieldLine(text, ['description']);
+  const line =
+    findFieldLine(text, ['tools', 'allowed-tools']) ?? findFieldLine(text, ['description']);
   return [{ code: 'too-wide-tools', severity: 'warning', message, fix, line }];
 }
 
-function has({ tools, disallowedTools }: AgentDefinition, name: string): boolean {
+function canUseTool({ tools, disallowedTools }: AgentDefinition, name: string): boolean {
   if (denies(disallowedTools, name)) return false;
   if (tools.mode === 'allow') return tools.names.includes(name);
   const onRequest = name === 'MoveFile' || name === 'DeleteFile';
@@ -248,6 +251,6 @@ function lintMode(agent: AgentDefinition, context: LintContext): readonly Lint[]
   const asked = agent.permissionMode ?? agent.mode;
   const message = `It requests the mode ${asked} and gets ${effectiveMode}: without your grant, no agent gets more rights than the main agent (${parentMode}).`;
   const fix = `To grant it to this agent, start with \`--agent-mode ${agent.name}=${agent.mode}\`${mayStandInConfiguration(agent) ? ', or set permissions.agent_modes in your configuration' : ''}.`;
-  const line = fieldLine(text, ['permission-mode', 'approval-mode', 'sandbox-mode']);
+  const line = findFieldLine(text, ['permission-mode', 'approval-mode', 'sandbox-mode']);
   return [{ code: 'mode-not-granted', severity: 'note', message, fix, line }];
 }

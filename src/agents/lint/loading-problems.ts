@@ -1,7 +1,13 @@
 import type { AgentProblem, AgentDefinition } from '../../protocol/agent.ts';
 import { normalizeFieldName } from '../fields/field-reader.ts';
 import type { SkippedPath } from '../loader/walk.ts';
-import { type Finding, type Lint, type Severity, fieldLine, type LintContext } from './findings.ts';
+import {
+  type Finding,
+  type Lint,
+  type Severity,
+  findFieldLine,
+  type LintContext,
+} from './findings.ts';
 
 /** The severity and the advice for problems from loading. Null when the message says what to do, as for any other code, which is a warning. */
 const ADVICE_ROWS: readonly (readonly [code: string, severity: Severity, fix: string | null])[] = [
@@ -49,7 +55,7 @@ export function lintProblems(problems: readonly AgentProblem[]): readonly Lint[]
 }
 
 /** Returns the finding for a problem of a file from which no agent, or not every agent, could be loaded. */
-export function loadingFinding({ code, message, path, line }: AgentProblem): Finding {
+export function createLoadingFinding({ code, message, path, line }: AgentProblem): Finding {
   const severity = code === 'disabled' ? 'note' : 'error';
   const fix = ADVICE.get(code)?.fix ?? null;
   return { code, severity, path, line: line ?? null, agent: null, message, fix };
@@ -64,7 +70,7 @@ const NOT_REPORTED: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns findings for skipped paths that may have been meant as agents: links, pipes, and files that are too deep. */
-export function skippedFindings(
+export function listSkippedFindings(
   skipped: readonly SkippedPath[],
   problems: readonly AgentProblem[],
 ): readonly Finding[] {
@@ -106,7 +112,7 @@ export interface InactiveField {
 }
 
 /** Returns the fields of a definition that are unknown or have no effect yet. */
-export function inactiveFields({
+export function findInactiveFields({
   extra,
 }: Pick<AgentDefinition, 'extra'>): readonly InactiveField[] {
   return Object.keys(extra).map((field) => ({
@@ -117,18 +123,18 @@ export function inactiveFields({
 
 /** Reports a warning for each field without which the agent behaves differently, and one note for all others. */
 export function lintInactive(agent: AgentDefinition, { text }: LintContext): readonly Lint[] {
-  const fields = inactiveFields(agent);
+  const fields = findInactiveFields(agent);
   const others = fields.filter(({ consequence }) => consequence === null).map(({ field }) => field);
   const lints: Lint[] = [];
   for (const { field, consequence: fix } of fields) {
     if (fix === null) continue;
     const message = `\`${field}\` has no effect in Muster yet.`;
-    const line = fieldLine(text, [field]);
+    const line = findFieldLine(text, [field]);
     lints.push({ code: 'inactive-field', severity: 'warning', message, fix, line });
   }
   const [first] = others;
   if (first === undefined) return lints;
   const message = `Muster does not use ${others.map((field) => `\`${field}\``).join(', ')}.`;
-  const line = fieldLine(text, [first]);
+  const line = findFieldLine(text, [first]);
   return [...lints, { code: 'unknown-field', severity: 'note', message, fix: null, line }];
 }

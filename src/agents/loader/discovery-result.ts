@@ -65,7 +65,7 @@ export class DefinitionCollector<T extends { readonly name: string }> {
 
   /** The first definition of a name shadows the later ones. */
   result(items: readonly T[] = this.items): DiscoveryResult<T> {
-    const { pathOf, yields = () => false } = this.#kind;
+    const { pathOf, givesWay: yields = () => false } = this.#kind;
     const used = new Map<string, T>();
     const shadowed: ShadowedDefinition<T>[] = [];
     for (const item of items.toSorted((a, b) => Number(yields(a)) - Number(yields(b)))) {

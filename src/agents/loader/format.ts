@@ -173,7 +173,7 @@ export interface DefinitionKind<T extends { readonly name: string }> {
   /** Merges definitions of the same name that their vendor merges, too, before the first of them is chosen. */
   readonly merge?: (items: readonly T[]) => readonly T[];
   /** Whether a definition gives way to any other of its name, wherever it was found. */
-  readonly yields?: (item: T) => boolean;
+  readonly givesWay?: (item: T) => boolean;
   readonly scan: ScanRules<T>;
 }
 

@@ -28,7 +28,7 @@ export function listDefinitionFiles<T extends { readonly name: string }>(
   scope?: SearchPath<T>['scope'],
 ): readonly ListedFiles<T>[] {
   const budget = { entries: MAX_ENTRIES };
-  return searchPaths(kind, context)
+  return listSearchPaths(kind, context)
     .filter((each) => scope === undefined || each.scope === scope)
     .flatMap((searchPath) => {
       const { path, format } = searchPath;
@@ -65,7 +65,7 @@ function realPath(path: string): string | undefined {
 }
 
 /** Returns all paths to search for a kind of definition, in order of precedence (docs/agents.md, "Search order"). */
-export function searchPaths<T extends { readonly name: string }>(
+export function listSearchPaths<T extends { readonly name: string }>(
   kind: DefinitionKind<T>,
   context: SearchContext,
 ): readonly SearchPath<T>[] {

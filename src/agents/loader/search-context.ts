@@ -11,7 +11,7 @@ export interface UserDirectories {
   /** `$XDG_CONFIG_HOME`, or `.config` in the home directory. */
   readonly config: string;
   /** Returns the directory that an environment variable names, or undefined where it is not set or not absolute. */
-  readonly named: (variable: string) => string | undefined;
+  readonly readVariable: (variable: string) => string | undefined;
 }
 
 /** Returns the directories that hold the user's own files. */
@@ -22,18 +22,23 @@ function userDirectories(environment: Environment): UserDirectories {
     const path = expandHome(environment[variable] ?? '', home);
     return isAbsolute(path) ? path : undefined;
   };
-  return { home, config: named('XDG_CONFIG_HOME') ?? join(home, '.config'), named };
+  return { home, config: named('XDG_CONFIG_HOME') ?? join(home, '.config'), readVariable: named };
 }
 
 /** The directories in which products keep the user's own files. An environment variable of the product may move them. */
 export const PRODUCT_HOMES = {
-  claude: ({ home, named }: UserDirectories) => named('CLAUDE_CONFIG_DIR') ?? join(home, '.claude'),
-  codex: ({ home, named }: UserDirectories) => named('CODEX_HOME') ?? join(home, '.codex'),
-  copilot: ({ home, named }: UserDirectories) => named('COPILOT_HOME') ?? join(home, '.copilot'),
-  gemini: ({ home, named }: UserDirectories) => join(named('GEMINI_CLI_HOME') ?? home, '.gemini'),
-  pi: ({ home, named }: UserDirectories) =>
+  claude: ({ home, readVariable: named }: UserDirectories) =>
+    named('CLAUDE_CONFIG_DIR') ?? join(home, '.claude'),
+  codex: ({ home, readVariable: named }: UserDirectories) =>
+    named('CODEX_HOME') ?? join(home, '.codex'),
+  copilot: ({ home, readVariable: named }: UserDirectories) =>
+    named('COPILOT_HOME') ?? join(home, '.copilot'),
+  gemini: ({ home, readVariable: named }: UserDirectories) =>
+    join(named('GEMINI_CLI_HOME') ?? home, '.gemini'),
+  pi: ({ home, readVariable: named }: UserDirectories) =>
     named('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent'),
-  qwen: ({ home, named }: UserDirectories) => named('QWEN_HOME') ?? join(home, '.qwen'),
+  qwen: ({ home, readVariable: named }: UserDirectories) =>
+    named('QWEN_HOME') ?? join(home, '.qwen'),
 } as const;
 
 /** The owner of a directory, which decides how far the files in it are trusted. */

@@ -4,7 +4,7 @@ import { sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { truncate } from '../../base/text.ts';
 import { toAbsolutePath } from '../../sys/files/paths.ts';
 import type { DefinitionFile, FileDefinitions, ReferencedText } from '../loader/format.ts';
-import { withLineFeeds } from './split-front-matter.ts';
+import { normalizeLineEnds } from './split-front-matter.ts';
 
 /**
  * The maximum number of characters of a message, before unsafe ones are escaped. It may quote a text as long as the
@@ -13,12 +13,12 @@ import { withLineFeeds } from './split-front-matter.ts';
 const MAX_MESSAGE = 400;
 
 /** Removes control characters, which could control a terminal. Tabs and line ends stay. */
-export function withoutControls(text: string): string {
+export function removeControls(text: string): string {
   return sanitizeForTerminal(text, 'plain').replaceAll('\r', '');
 }
 
 /** Makes a message that quotes a file safe to show: on one line, and cut if it is too long. */
-export function shownMessage(message: string): string {
+export function toSafeMessage(message: string): string {
   const line = message.replaceAll(/\s+/g, ' ');
   const shown = sanitizeForTerminal(truncate(line, MAX_MESSAGE), 'exact');
   return line.length > MAX_MESSAGE ? `${shown}…` : shown;
@@ -117,7 +117,7 @@ export function collectFields(
 
 /** Removes a byte order mark, and makes every line end `\n`. */
 export function normalizeText(text: string): string {
-  return withLineFeeds(text.startsWith('\uFEFF') ? text.slice(1) : text);
+  return normalizeLineEnds(text.startsWith('\uFEFF') ? text.slice(1) : text);
 }
 
 /** Returns the result for a file that holds no agent. */
@@ -126,7 +126,7 @@ export function failedFile(
   problem: FieldProblem,
 ): FileDefinitions<never> {
   const { code, message, line } = problem;
-  const shown = { code, message: shownMessage(message), path: file.path };
+  const shown = { code, message: toSafeMessage(message), path: file.path };
   return { items: [], problems: [line === undefined ? shown : { ...shown, line }] };
 }
 

@@ -22,7 +22,7 @@ const INDENTED_FENCE = /^([ \t]+)---[ \t]*$/;
  * lines belong to the body.
  */
 export function splitFrontMatter(raw: string): SplitFile {
-  const text = withLineFeeds(raw.startsWith(BYTE_ORDER_MARK) ? raw.slice(1) : raw);
+  const text = normalizeLineEnds(raw.startsWith(BYTE_ORDER_MARK) ? raw.slice(1) : raw);
   const open = firstLine(text);
   if (open === undefined) return { kind: 'none' };
   if (FENCE.test(open.line)) return cut(text, open);
@@ -34,7 +34,7 @@ export function splitFrontMatter(raw: string): SplitFile {
 }
 
 /** Replaces `\r\n` and `\r` by `\n`. */
-export function withLineFeeds(text: string): string {
+export function normalizeLineEnds(text: string): string {
   return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
 

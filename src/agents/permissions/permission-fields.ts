@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
-import { shownMessage, type Field, type Fields, type SourceLine } from '../parsing/fields.ts';
+import { toSafeMessage, type Field, type Fields, type SourceLine } from '../parsing/fields.ts';
 import { mergeRules } from '../fields/common.ts';
 import { readPermissionEntries, readToolSwitches, type PermissionEntry } from './entries.ts';
 import { translatePermissions, type TranslatedPermissions } from './translate.ts';
@@ -25,7 +25,7 @@ interface ReadPermissions {
  * every format.
  * @param vendor the vendor whose names for tools are used
  */
-export function withPermissionsAsTools(fields: Fields, vendor: string): Fields {
+export function translateToToolLists(fields: Fields, vendor: string): Fields {
   const shared = new Map(fields);
   const field = PERMISSION_FIELDS.map((name) => fields.get(name)).find(
     (each) => each !== undefined,
@@ -71,7 +71,7 @@ export interface PermissionOptions {
 }
 
 /** Adds to an agent what lists of tools cannot express: rules, the agents that it may delegate to, and problems. */
-export function withPermissionRules(
+export function addPermissionRules(
   agent: AgentDefinition,
   fields: Fields,
   options: PermissionOptions,
@@ -86,7 +86,7 @@ export function withPermissionRules(
   const [first] = delegates;
   const { path } = agent.origin;
   const shownProblems = problems.map(({ code, message, line }) => {
-    const shown = { code, message: shownMessage(message), path };
+    const shown = { code, message: toSafeMessage(message), path };
     return line === undefined ? shown : Object.assign(shown, { line });
   });
   return {

@@ -39,7 +39,7 @@ const WITHOUT_TOOL: ReadonlySet<string> = new Set(
 );
 
 /** Replaces newer names of permissions by the older ones. */
-export function withOlderNames(entries: readonly PermissionEntry[]): readonly PermissionEntry[] {
+export function useOlderNames(entries: readonly PermissionEntry[]): readonly PermissionEntry[] {
   return entries.map(({ permission, pattern, action, whole }) => ({
     permission: RENAMED.get(permission) ?? permission.replace(/^\*+$/, '*'),
     pattern,
@@ -49,7 +49,7 @@ export function withOlderNames(entries: readonly PermissionEntry[]): readonly Pe
 }
 
 /** Returns the known permissions and those that name a tool. `others` are names that may belong to servers. */
-export function permissionSubjects(
+export function findPermissionSubjects(
   entries: readonly PermissionEntry[],
   vendor: string,
 ): { readonly subjects: readonly PermissionSubject[]; readonly others: readonly string[] } {
@@ -90,7 +90,10 @@ type PatternKind = 'command' | 'path' | 'url' | 'name' | 'other';
  * specifiers of permission rules. Together they match everything that the pattern matches, and perhaps more, so
  * they are only for rules that ask or deny. Undefined: no specifier can express it.
  */
-export function ruleSpecifiers(pattern: string, kind: PatternKind): readonly string[] | undefined {
+export function toRuleSpecifiers(
+  pattern: string,
+  kind: PatternKind,
+): readonly string[] | undefined {
   switch (kind) {
     case 'command':
       return [commandSpecifier(pattern)];

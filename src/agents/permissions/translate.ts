@@ -1,9 +1,9 @@
 import { grantedTools } from '../../protocol/tool-aliases.ts';
 import type { PermissionAction, PermissionEntry } from './entries.ts';
 import {
-  ruleSpecifiers,
-  withOlderNames,
-  permissionSubjects,
+  toRuleSpecifiers,
+  useOlderNames,
+  findPermissionSubjects,
   type PermissionSubject,
 } from './subjects.ts';
 
@@ -36,8 +36,8 @@ export function translatePermissions(
   written: readonly PermissionEntry[],
   vendor: string,
 ): TranslatedPermissions {
-  const entries = withOlderNames(written);
-  const { subjects, others } = permissionSubjects(entries, vendor);
+  const entries = useOlderNames(written);
+  const { subjects, others } = findPermissionSubjects(entries, vendor);
   const decisions = subjects.map((each) => decide(each, entries));
   const servers = others.map((name) => serverOutcome(name, entries));
   return joined([...decisions, ...servers], {
@@ -121,7 +121,7 @@ function ruleTexts(
   return exceptions
     .filter(({ action }) => action === wanted)
     .flatMap(({ pattern }) => {
-      const specifiers = /^[*/]+$/.test(pattern) ? undefined : ruleSpecifiers(pattern, kind);
+      const specifiers = /^[*/]+$/.test(pattern) ? undefined : toRuleSpecifiers(pattern, kind);
       return specifiers?.map((specifier) => `${rule}(${specifier})`) ?? [rule];
     });
 }

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../base/json.ts';
 import { collapseWhitespace, truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ToolGrant } from '../../protocol/tool-aliases.ts';
-import { withoutControls, type SourceLine } from '../parsing/fields.ts';
+import { removeControls, type SourceLine } from '../parsing/fields.ts';
 import { fieldText, readSingleLine } from '../fields/common.ts';
 import type { FieldReader } from '../fields/field-reader.ts';
 import {
@@ -43,7 +43,7 @@ export function readSkillDescription(reader: FieldReader, body: string): string 
   const message =
     'There is no `description`: the beginning of the text is used instead. Say what it does and when to use it.';
   reader.warn('missing-description', message, field?.line);
-  const beginning = withoutControls(truncate(body, LOOKED_AT)).replace(/^(?:#.*\n|\s)+/, '');
+  const beginning = removeControls(truncate(body, LOOKED_AT)).replace(/^(?:#.*\n|\s)+/, '');
   return truncate(collapseWhitespace(beginning.split('\n\n', 1)[0] ?? ''), MAX_BEGINNING);
 }
 

@@ -20,7 +20,7 @@ export interface SkillFinding extends AgentProblem {
 }
 
 /** The functions that the lint needs besides the skill itself. */
-export interface SkillFacts {
+export interface SkillLintContext {
   /** Whether an agent of this name can be used. */
   isAgent(name: string): boolean;
   /** Whether an absolute path exists. */
@@ -39,9 +39,14 @@ const ERRORS: ReadonlySet<string> = new Set(
 );
 
 /** Checks a skill, and returns the problems from reading it and those of its use. */
-export function lintSkill(skill: SkillDefinition, facts: SkillFacts): readonly SkillFinding[] {
+export function lintSkill(
+  skill: SkillDefinition,
+  facts: SkillLintContext,
+): readonly SkillFinding[] {
   const { path } = skill;
-  const reported = skill.problems.map((problem) => skillFinding(problem, severityOf(problem)));
+  const reported = skill.problems.map((problem) =>
+    createSkillFinding(problem, severityOf(problem)),
+  );
   const found = [
     ...nameFindings(skill),
     ...descriptionFindings(skill),
@@ -58,7 +63,7 @@ export function lintSkill(skill: SkillDefinition, facts: SkillFacts): readonly S
 type Finding = Omit<SkillFinding, 'path'>;
 
 /** Returns the finding for a problem from reading a file. */
-export function skillFinding(
+export function createSkillFinding(
   problem: AgentProblem,
   severity: SkillFinding['severity'],
 ): SkillFinding {
@@ -95,7 +100,7 @@ function descriptionFindings({ description, problems }: SkillDefinition): readon
   return [{ severity: 'warning', code: 'description-too-short', message }];
 }
 
-function taskFindings(skill: SkillDefinition, { isAgent }: SkillFacts): readonly Finding[] {
+function taskFindings(skill: SkillDefinition, { isAgent }: SkillLintContext): readonly Finding[] {
   const { context, agent, allowedTools } = skill;
   if (context !== 'fork') {
     if (allowedTools === undefined) return [];
@@ -115,7 +120,7 @@ function taskFindings(skill: SkillDefinition, { isAgent }: SkillFacts): readonly
   return findings;
 }
 
-function sizeFindings({ body }: SkillDefinition, { tokens }: SkillFacts): readonly Finding[] {
+function sizeFindings({ body }: SkillDefinition, { tokens }: SkillLintContext): readonly Finding[] {
   const lines = body.split('\n').length;
   const size = tokens(body);
   if (lines <= MAX_LINES && size <= MAX_TOKENS) return [];
@@ -123,7 +128,7 @@ function sizeFindings({ body }: SkillDefinition, { tokens }: SkillFacts): readon
   return [{ severity: 'warning', code: 'long-text', message }];
 }
 
-function fileFindings(skill: SkillDefinition, facts: SkillFacts): readonly Finding[] {
+function fileFindings(skill: SkillDefinition, facts: SkillLintContext): readonly Finding[] {
   const { body, description, directory } = skill;
   const findings: Finding[] = [];
   for (const { path, isLink } of findFileReferences(body)) {

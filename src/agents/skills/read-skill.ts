@@ -5,7 +5,7 @@ import { createFieldReader, normalizeFieldName, type FieldReader } from '../fiel
 import { readEffort, readModel, takeNarrowingFlag } from '../fields/common.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { failedFile, type FieldProblem, type Fields } from '../parsing/fields.ts';
-import { withLineFeeds } from '../parsing/split-front-matter.ts';
+import { normalizeLineEnds } from '../parsing/split-front-matter.ts';
 import {
   readAllowedTools,
   readDisallowedTools,
@@ -72,7 +72,7 @@ interface Content {
 function withoutFrontMatter(text: string): Content {
   const message =
     'There is no front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.';
-  const body = withLineFeeds(text.replace(/^\uFEFF/, '')).trim();
+  const body = normalizeLineEnds(text.replace(/^\uFEFF/, '')).trim();
   return { fields: new Map(), body, problems: [{ code: 'frontmatter-missing', message }] };
 }
 

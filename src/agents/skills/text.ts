@@ -13,7 +13,7 @@ export function holdsCommands(body: string): boolean {
  * Returns the instructions of a skill for the model: its name, the folder of its files, and its text with the
  * arguments in place of the placeholders. Without a placeholder, the arguments are at the end.
  */
-export function skillText(skill: SkillDefinition, args = ''): string {
+export function formatSkillText(skill: SkillDefinition, args = ''): string {
   const { name, directory } = skill;
   const { text, usedArguments } = substituteArguments(skill, args);
   const rest = args.trim() === '' || usedArguments ? [] : [`ARGUMENTS: ${args}`];
@@ -28,8 +28,12 @@ export function skillText(skill: SkillDefinition, args = ''): string {
 }
 
 /** Returns the same text, cut at the end of a line, with a note, if it is longer than `maxBytes`. */
-export function skillTextWithin(skill: SkillDefinition, args: string, maxBytes: number): string {
-  const text = skillText(skill, args);
+export function formatSkillTextWithin(
+  skill: SkillDefinition,
+  args: string,
+  maxBytes: number,
+): string {
+  const text = formatSkillText(skill, args);
   if (text.length * MAX_BYTES_PER_UNIT <= maxBytes || byteLength(text) <= maxBytes) return text;
   const fitting = Buffer.from(text, 'utf8').subarray(0, Math.max(0, maxBytes - NOTE_BYTES));
   const whole = new TextDecoder().decode(fitting, { stream: true });

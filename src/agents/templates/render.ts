@@ -54,7 +54,7 @@ function partOf(inside: string | undefined): TemplatePart | null {
 }
 
 /** Returns the fields that a template uses and that an item does not have. */
-export function missingFields(
+export function findMissingFields(
   parts: readonly TemplatePart[],
   item: TemplateItem,
 ): readonly string[] {
@@ -64,7 +64,7 @@ export function missingFields(
   return [...new Set(named)].filter((field) => fieldText(item, field) === undefined);
 }
 
-export interface ItemPlace {
+export interface ItemPosition {
   readonly item: TemplateItem;
   /** From 0; `{{index}}` counts from 1. */
   readonly index: number;
@@ -75,7 +75,7 @@ export interface ItemPlace {
  * Returns the prompt for an item. The item is data, so tags in it that control models are escaped. A missing field
  * is left empty; `missingFields` reports it beforehand.
  */
-export function renderPrompt(parts: readonly TemplatePart[], place: ItemPlace): string {
+export function renderPrompt(parts: readonly TemplatePart[], place: ItemPosition): string {
   const { item, index, count } = place;
   return parts
     .map((part) => {

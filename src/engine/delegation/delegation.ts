@@ -17,7 +17,7 @@ import type { EngineDeps } from '../task/deps.ts';
 import { decide } from '../../policy/decide.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { NO_ACCESS, type Decision, type Rights } from '../../protocol/permission.ts';
-import { agentNames } from '../../agents/find-agent.ts';
+import { listAgentNames } from '../../agents/find-agent.ts';
 
 /** Runs a Task call. An error in the call becomes its output; the promise rejects only for bugs. */
 export type DelegationRunner = (input: TaskArguments, context: ToolContext) => Promise<ToolOutput>;
@@ -159,7 +159,7 @@ type Deps = Pick<EngineDeps, 'home' | 'settings' | 'stateDirectories'> & {
 /** Decides about a Task call for an agent, made by a task with these rights that has the tool. */
 export function decideDelegation(deps: Deps, rights: Rights, { name }: AgentDefinition): Decision {
   const { home, settings, stateDirectories } = deps;
-  const [agent, ...agentWords] = agentNames(name, deps.agents.agents());
+  const [agent, ...agentWords] = listAgentNames(name, deps.agents.agents());
   const access = { ...NO_ACCESS, reads: [], writes: [], agent, agentWords };
   return decide(
     { tool: 'Task', kind: 'delegate', access, inToolSet: settings.taskTools },
@@ -179,13 +179,13 @@ export function calledAgentNames(
   { subagentType = DEFAULT_AGENT, resume }: Pick<TaskArguments, 'subagentType' | 'resume'>,
 ): readonly string[] {
   const { agents } = engine.deps;
-  if (resume === undefined) return agentNames(subagentType, agents.agents());
+  if (resume === undefined) return listAgentNames(subagentType, agents.agents());
   try {
-    return agentNames(recordedType(engine, resume), agents.agents());
+    return listAgentNames(recordedType(engine, resume), agents.agents());
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     // There is no such task, so the call itself fails.
-    return thrown.code === 'NOT_FOUND' ? agentNames(subagentType, agents.agents()) : [];
+    return thrown.code === 'NOT_FOUND' ? listAgentNames(subagentType, agents.agents()) : [];
   }
 }
 

@@ -8,12 +8,12 @@ import {
   findAgent,
   lookUpAgent,
   quoteName,
-  validNames,
+  formatValidNames,
   type FoundAgent,
 } from '../../agents/find-agent.ts';
 import { scoreRelevance } from '../../agents/relevance.ts';
 import { lazy } from '../../base/lazy.ts';
-import { mentionedAgents } from '../../agents/mentions.ts';
+import { findMentionedAgents } from '../../agents/mentions.ts';
 import { newId } from '../../base/ids.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { TaskInput } from '../../protocol/input.ts';
@@ -62,7 +62,7 @@ export function findDelegable(
   const agent = lookUpAgent(word, agents);
   if (agent === undefined) return findAgent(word, agents, delegable);
   if (delegable.includes(agent)) return { ok: true, agent };
-  const names = validNames(delegable, agents);
+  const names = formatValidNames(delegable, agents);
   const message = `${quoteName(by.name)} may not delegate to ${quoteName(agent.name)}: its definition does not list it. Valid: ${names}.`;
   return { ok: false, error: { code: 'INVALID_PARAM', message, retryable: false } };
 }
@@ -322,7 +322,7 @@ export function resolveMentions(
   types: readonly AgentDefinition[],
   by: Pick<TaskSpec, 'agent' | 'tools'>,
 ): Mentions {
-  const mentioned = mentionedAgents(words, types);
+  const mentioned = findMentionedAgents(words, types);
   if (mentioned.length === 0) return { warnings: [] };
   const known = callableNames(types);
   const named = (some: readonly AgentDefinition[]) =>

@@ -1,6 +1,6 @@
 import { itemRequest } from '../fan-out/fan-out.ts';
 import { argumentsSchema, failedCall, ArgumentReader } from './argument-reader.ts';
-import { missingFields, parseBody, renderPrompt } from '../../agents/templates/render.ts';
+import { findMissingFields, parseBody, renderPrompt } from '../../agents/templates/render.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { sortByNearness } from '../../base/name-suggestions.ts';
@@ -134,8 +134,8 @@ function itemInputs(
     return new MusterError('NOT_FOUND', message);
   }
   const { parts } = parseBody(template.body);
-  const lacking = items.findIndex((item) => missingFields(parts, item).length > 0);
-  const missing = missingFields(parts, items[lacking] ?? '');
+  const lacking = items.findIndex((item) => findMissingFields(parts, item).length > 0);
+  const missing = findMissingFields(parts, items[lacking] ?? '');
   if (lacking !== -1) {
     const message = `items: number ${lacking + 1} has no field ${missing.join(', ')}`;
     return new MusterError('INVALID_PARAM', message);

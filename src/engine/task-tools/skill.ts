@@ -1,7 +1,7 @@
 import { argumentsSchema, ArgumentReader } from './argument-reader.ts';
-import { agentNames } from '../../agents/find-agent.ts';
+import { listAgentNames } from '../../agents/find-agent.ts';
 import { findSkill } from '../../agents/skills/find-skill.ts';
-import { skillText, skillTextWithin } from '../../agents/skills/text.ts';
+import { formatSkillText, formatSkillTextWithin } from '../../agents/skills/text.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
 import { NO_ACCESS, type Access } from '../../protocol/permission.ts';
@@ -62,7 +62,7 @@ function accessOf({ deps }: EngineContext, given: string): Access {
   const { name, context } = found.skill;
   if (context !== 'fork') return { ...NO_ACCESS, skill: name };
   const type = typeOf(found.skill);
-  const [agent, ...agentWords] = agentNames(type, deps.agents.agents());
+  const [agent, ...agentWords] = listAgentNames(type, deps.agents.agents());
   return { ...NO_ACCESS, skill: name, agent, agentWords };
 }
 
@@ -80,7 +80,7 @@ async function useSkill(
   const { skill } = found;
   if (skill.context === 'fork') return delegate(taskOf(skill, input), context);
   return {
-    text: skillTextWithin(skill, input.args, context.caps.resultBytes),
+    text: formatSkillTextWithin(skill, input.args, context.caps.resultBytes),
     isInstruction: true,
     facts: { skill: skill.name },
   };
@@ -99,7 +99,7 @@ function uncallableReason({ deps }: EngineContext, { skill }: SkillInput): strin
 function taskOf(skill: SkillDefinition, { args, params }: SkillInput): TaskArguments {
   return {
     description: truncate(`skill ${skill.name} ${args}`.trim(), SHOWN_DESCRIPTION),
-    prompt: skillText(skill, args),
+    prompt: formatSkillText(skill, args),
     subagentType: typeOf(skill),
     background: false,
     params,

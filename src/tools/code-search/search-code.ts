@@ -13,7 +13,7 @@ import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import type { HeldDirectory } from '../../sys/files/held-directory.ts';
 import { withHeldDirectory, openHeldFile } from '../../sys/files/open-in-roots.ts';
 import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
-import { BINARY_SAMPLE_BYTES, type SearchScope, openPlaceOf } from '../search/search-types.ts';
+import { BINARY_SAMPLE_BYTES, type SearchScope, createOpenScope } from '../search/search-types.ts';
 import { contentScope, resolveSearchTarget } from '../search/search-scope.ts';
 import { listFilesInScope } from '../search/ripgrep.ts';
 import { cutToBytes } from '../shared/output.ts';
@@ -143,14 +143,14 @@ class FileReader {
 
   #inDirectory<T>(directory: string, act: (held: HeldDirectory) => T): T | null {
     const full = join(this.#scope.directory, directory);
-    return nullOnFailure(() => withHeldDirectory(full, openPlaceOf(this.#scope, full), act));
+    return nullOnFailure(() => withHeldDirectory(full, createOpenScope(this.#scope, full), act));
   }
 
   #read(held: HeldDirectory, path: string): string | null {
     if (BINARY_NAME.test(path)) return null;
     const full = join(this.#scope.directory, path);
     return nullOnFailure(() => {
-      const { fd, stats } = openHeldFile(held, full, openPlaceOf(this.#scope, full));
+      const { fd, stats } = openHeldFile(held, full, createOpenScope(this.#scope, full));
       using _close = atScopeEnd(() => closeSync(fd));
       const limit = fileKind(path) === 'source' ? MAX_SOURCE_BYTES : MAX_OTHER_BYTES;
       return stats.size > limit ? null : this.#readDescriptor(fd, limit);

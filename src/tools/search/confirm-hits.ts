@@ -11,7 +11,7 @@ import {
   isBinaryAt,
   isLossyName,
   MAX_SEARCHED_BYTES,
-  openPlaceOf,
+  createOpenScope,
   type FileHits,
   type SearchScope,
 } from './search-types.ts';
@@ -61,7 +61,7 @@ function confirmFileHits(
 
 /** Reads a file. Returns an empty buffer if the file is too large to be searched. */
 function readSearchedFile(directory: HeldDirectory, path: string, scope: SearchScope): Buffer {
-  const { fd, stats } = openHeldFile(directory, path, openPlaceOf(scope, path));
+  const { fd, stats } = openHeldFile(directory, path, createOpenScope(scope, path));
   using _close = atScopeEnd(() => closeSync(fd));
   return stats.size > MAX_SEARCHED_BYTES ? Buffer.alloc(0) : readFileSync(fd);
 }
@@ -114,7 +114,7 @@ function inOpenDirectory<T>(
   act: (held: HeldDirectory) => readonly T[],
 ): readonly T[] {
   const path = join(scope.directory, directory);
-  return emptyOnError(() => withHeldDirectory(path, openPlaceOf(scope, path), act));
+  return emptyOnError(() => withHeldDirectory(path, createOpenScope(scope, path), act));
 }
 
 function emptyOnError<T>(attempt: () => readonly T[]): readonly T[] {

@@ -6,7 +6,7 @@ import { withHeldDirectory, openHeldFile } from '../../sys/files/open-in-roots.t
 import {
   BINARY_SAMPLE_BYTES,
   MAX_SEARCHED_BYTES,
-  openPlaceOf,
+  createOpenScope,
   type SearchScope,
 } from './search-types.ts';
 
@@ -92,7 +92,7 @@ export function readUtf32(scope: SearchScope): string | undefined {
 
 function readFirstBytes(path: string, scope: SearchScope, count: number): Buffer | undefined {
   const absolute = join(scope.directory, path);
-  const options = openPlaceOf(scope, absolute);
+  const options = createOpenScope(scope, absolute);
   try {
     return withHeldDirectory(dirname(absolute), { roots: scope.roots }, (held) => {
       const { fd, stats } = openHeldFile(held, absolute, options);

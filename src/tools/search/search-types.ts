@@ -109,7 +109,7 @@ export interface ListResult extends Omit<SearchResult, 'files'> {
 }
 
 /** Returns the options for opening a found file: only at its own path, and without following links. */
-export function openPlaceOf(scope: SearchScope, path: string): OpenScope {
+export function createOpenScope(scope: SearchScope, path: string): OpenScope {
   const mayHaveOtherNames = scope.mayHaveOtherNames === true;
   return { roots: scope.roots, judged: new Map([[path, { real: path, mayHaveOtherNames }]]) };
 }

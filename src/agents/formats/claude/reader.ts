@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/jso
 import { errorMessage } from '../../../base/errors.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { Fields } from '../../parsing/fields.ts';
-import { withLineFeeds } from '../../parsing/split-front-matter.ts';
+import { normalizeLineEnds } from '../../parsing/split-front-matter.ts';
 import { readVisibleName } from '../../fields/common.ts';
 import type { FormatReader, FileDefinitions } from '../../loader/format.ts';
 import { readAgent, readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
@@ -49,7 +49,7 @@ function readSessionAgent(name: string, entry: JsonValue): FileDefinitions {
   const content = {
     fields: sessionFields(name, entry),
     name,
-    prompt: withLineFeeds(prompt).trim(),
+    prompt: normalizeLineEnds(prompt).trim(),
     problems: [],
   };
   const agent: AgentDefinition = readAgent(content, { path, scope: 'session' }, CLAUDE);

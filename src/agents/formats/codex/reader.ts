@@ -17,7 +17,7 @@ import {
   failedFile,
   flattenField,
   type Field,
-  shownMessage,
+  toSafeMessage,
   readReferencedText,
   type FieldProblem,
   type Fields,
@@ -274,7 +274,7 @@ function findLimitProblems(file: DefinitionFile, agents: Field): readonly AgentP
 }
 
 function createConfigProblem(file: DefinitionFile, code: string, message: string): AgentProblem {
-  return { code, message: shownMessage(message), path: file.path };
+  return { code, message: toSafeMessage(message), path: file.path };
 }
 
 function lineField({ line }: Field): { readonly line?: number } {
@@ -302,7 +302,7 @@ async function readOwnFile(
   if (path === undefined) return { kind: 'read', fields: new Map() };
   const unusable = (reason: string): OwnFile => ({
     kind: 'unusable',
-    reason: shownMessage(`Its \`${CONFIG_FILE_FIELD}\` ${path} cannot be used: ${reason}`),
+    reason: toSafeMessage(`Its \`${CONFIG_FILE_FIELD}\` ${path} cannot be used: ${reason}`),
   });
   const text = readReferencedText(file, path);
   if (!text.ok) return unusable(text.reason);

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { isJsonObject } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
-import { shownMessage, type Field, type Fields } from '../../parsing/fields.ts';
+import { toSafeMessage, type Field, type Fields } from '../../parsing/fields.ts';
 import { splitFrontMatter } from '../../parsing/split-front-matter.ts';
 import { parseStrict } from '../../parsing/strict-yaml.ts';
 import { readSingleLine } from '../../fields/common.ts';
@@ -59,7 +59,7 @@ async function readList(file: DefinitionFile): Promise<FileDefinitions | undefin
   const entries = read.ok ? read.fields.get('agents')?.value : undefined;
   if (!Array.isArray(entries)) {
     const cause = read.ok ? 'not a list of agents' : read.message;
-    const message = shownMessage(`The front matter is not valid YAML (${cause}).`);
+    const message = toSafeMessage(`The front matter is not valid YAML (${cause}).`);
     const line = read.ok ? split.yamlLine : read.line;
     return { items: [], problems: [{ code: 'invalid-yaml', message, path, line }] };
   }

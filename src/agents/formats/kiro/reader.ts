@@ -3,7 +3,7 @@ import { toAbsolutePath } from '../../../sys/files/paths.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import {
-  shownMessage,
+  toSafeMessage,
   failedFile,
   flattenField,
   readReferencedText,
@@ -102,7 +102,7 @@ function readPrompt(
   const path = written.slice('file://'.length);
   const promptFile = readReferencedText(file, path);
   if (promptFile.ok) return { prompt: readPromptText(promptFile.text) ?? '' };
-  const unusable = shownMessage(
+  const unusable = toSafeMessage(
     `Its prompt is in \`${path}\`, which cannot be used: ${promptFile.reason}`,
   );
   reader.warn('prompt-file', unusable, field?.line);

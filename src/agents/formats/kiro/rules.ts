@@ -5,7 +5,7 @@ import { CORE_TOOLS } from '../../../protocol/tool-names.ts';
 import { fieldText, readSingleLine } from '../../fields/common.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import { mcpServerTools } from '../../fields/tool-grants.ts';
-import { shownMessage, type Field } from '../../parsing/fields.ts';
+import { toSafeMessage, type Field } from '../../parsing/fields.ts';
 
 /** The rules found so far, without duplicates. */
 interface RuleList {
@@ -43,7 +43,7 @@ function refuseUnreadableRules(
   names: readonly string[],
 ): Partial<AgentDefinition> {
   if (names.length === 0) return {};
-  const unusable = shownMessage(
+  const unusable = toSafeMessage(
     `${names.join(', ')} cannot be read, so it is not known what it denies. It must be a map with settings for each tool, or a list of rules.`,
   );
   reader.warn('invalid-permissions', `${unusable} It cannot be started.`);

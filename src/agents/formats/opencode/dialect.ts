@@ -3,10 +3,7 @@ import { type AgentDefinition, type AgentProblem } from '../../../protocol/agent
 import type { Field, Fields } from '../../parsing/fields.ts';
 import { readBoolean, readSingleLine } from '../../fields/common.ts';
 import { readToolSwitches, type PermissionEntry } from '../../permissions/entries.ts';
-import {
-  withPermissionRules,
-  withPermissionsAsTools,
-} from '../../permissions/permission-fields.ts';
+import { addPermissionRules, translateToToolLists } from '../../permissions/permission-fields.ts';
 import type { AgentDialect } from '../../fields/read-agent.ts';
 import { EFFORTS } from '../../../protocol/model.ts';
 
@@ -55,7 +52,7 @@ export function disabledProblem(agent: AgentDefinition): AgentProblem | undefine
 }
 
 function translate(fields: Fields, name: string): Fields {
-  const shared = new Map(withPermissionsAsTools(fields, VENDOR));
+  const shared = new Map(translateToToolLists(fields, VENDOR));
   if (!fields.has('name')) shared.set('name', { value: name, line: undefined });
   if (readMode(fields) !== undefined) shared.delete('mode');
   for (const off of [...DISABLING_FIELDS, 'hidden']) {
@@ -103,7 +100,7 @@ export function isOpencodeBuiltin(name: string): boolean {
 function complete(agent: AgentDefinition, fields: Fields, options: OpencodeAgent): AgentDefinition {
   const builtInPermissions = BUILT_IN_PERMISSIONS.get(agent.name) ?? [];
   const before = [...builtInPermissions, ...(options.common ?? [])];
-  const ruled = withPermissionRules(agent, fields, { vendor: VENDOR, before });
+  const ruled = addPermissionRules(agent, fields, { vendor: VENDOR, before });
   const mode = readMode(fields) ?? (BUILT_IN_PRIMARY.has(agent.name) ? 'primary' : 'all');
   const unlisted = options.primary || mode === 'primary';
   const message = `opencode has a built-in agent \`${agent.name}\`: what that agent may not do, this one may not do either.`;

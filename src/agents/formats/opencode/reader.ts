@@ -9,9 +9,9 @@ import {
   type FormatReader,
   type FileDefinitions,
 } from '../../loader/format.ts';
-import { shownMessage } from '../../parsing/fields.ts';
+import { toSafeMessage } from '../../parsing/fields.ts';
 import { parseJsonc } from '../../parsing/jsonc.ts';
-import { withLineFeeds } from '../../parsing/split-front-matter.ts';
+import { normalizeLineEnds } from '../../parsing/split-front-matter.ts';
 import type { PermissionEntry } from '../../permissions/entries.ts';
 import { readSharedPermissions } from '../../permissions/permission-fields.ts';
 import { disabledProblem, opencodeDialect, isOpencodeBuiltin } from './dialect.ts';
@@ -100,7 +100,7 @@ async function readOpencodeConfig(file: DefinitionFile): Promise<FileDefinitions
   const parsed = parseJsonc(file.text);
   if (!parsed.ok || !isJsonObject(parsed.value)) {
     const cause = parsed.ok ? 'it is not an object' : parsed.message;
-    const message = shownMessage(`Not valid JSON with comments: ${cause}.`);
+    const message = toSafeMessage(`Not valid JSON with comments: ${cause}.`);
     return { items: [], problems: [{ code: 'invalid-json', message, path }] };
   }
   const config = parsed.value;
@@ -174,7 +174,7 @@ function readEntry(
 ): AgentDefinition | AgentProblem {
   const { path } = file;
   if (!isJsonObject(value)) {
-    const message = shownMessage(
+    const message = toSafeMessage(
       `\`${section}.${name}\` is not an agent: write \`{"prompt": …}\`.`,
     );
     return { code: 'invalid-agent', message, path };
@@ -190,7 +190,7 @@ function readEntry(
   const content = {
     fields,
     name,
-    prompt: withLineFeeds(prompt.ok ? prompt.prompt : written).trim(),
+    prompt: normalizeLineEnds(prompt.ok ? prompt.prompt : written).trim(),
     problems: [
       ...(prompt.ok ? [] : [{ code: 'prompt-unreadable', message: prompt.reason }]),
       ...(written.includes('{env:') ? [ENVIRONMENT_PROBLEM] : []),
@@ -199,7 +199,7 @@ function readEntry(
   const agent = readAgent(content, file, dialect);
   const disabled = disabledProblem(agent);
   if (disabled !== undefined) return disabled;
-  if (!prompt.ok) return { ...agent, unusable: shownMessage(prompt.reason) };
+  if (!prompt.ok) return { ...agent, unusable: toSafeMessage(prompt.reason) };
   return written === '' && isOpencodeBuiltin(name) ? refuseBuiltInChange(agent) : agent;
 }
 

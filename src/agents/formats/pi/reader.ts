@@ -4,10 +4,7 @@ import type { Field, Fields } from '../../parsing/fields.ts';
 import { readBoolean, fieldText, readSingleLine } from '../../fields/common.ts';
 import type { FormatReader } from '../../loader/format.ts';
 import { parseJsonc } from '../../parsing/jsonc.ts';
-import {
-  withPermissionRules,
-  withPermissionsAsTools,
-} from '../../permissions/permission-fields.ts';
+import { addPermissionRules, translateToToolLists } from '../../permissions/permission-fields.ts';
 import { readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
 import { splitToolList } from '../../fields/tool-grants.ts';
 
@@ -34,7 +31,7 @@ export const piReader: FormatReader = { read: (file) => readMarkdownAgent(file, 
  * because it must not run in Muster as if it were the same agent.
  */
 function complete(agent: AgentDefinition, fields: Fields): AgentDefinition {
-  const ruled = withPermissionRules(agent, fields, { vendor: VENDOR });
+  const ruled = addPermissionRules(agent, fields, { vendor: VENDOR });
   const completed = {
     ...ruled,
     ...(forbidsDelegation(fields)
@@ -60,7 +57,7 @@ function forbidsContext(fields: Fields): boolean {
 }
 
 function translate(fields: Fields): Fields {
-  const shared = new Map(withPermissionsAsTools(renameServerTools(fields), VENDOR));
+  const shared = new Map(translateToToolLists(renameServerTools(fields), VENDOR));
   rename(shared, 'alias', 'aliases');
   rename(shared, 'skill', 'skills');
   rename(shared, 'async', 'background');
