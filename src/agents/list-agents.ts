@@ -17,13 +17,13 @@ interface AgentListing
     AgentOrigin,
     Pick<AgentDefinition, 'name' | 'aliases' | 'description' | 'tools' | 'limitedTools'>,
     Pick<AgentDefinition, 'disallowedTools' | 'permissionMode' | 'memory'> {
-  /** The name that people and models type for it, unless a warning says that it means another agent. */
+  /** The name by which people and models call the agent, unless a warning says that the name means another agent. */
   readonly id: string;
   readonly model: string | null;
-  /** The mode that it gets. */
+  /** The mode that the agent gets if the main agent delegates to it. */
   readonly effectiveMode: PermissionMode;
   readonly maxTurns: number | null;
-  /** The hexadecimal hash of the prompt, with `\n` line ends, trimmed. */
+  /** The SHA-256 hash of the prompt in hexadecimal. The prompt is trimmed, and its line ends are `\n`. */
   readonly promptSha256: string;
   readonly warnings: readonly AgentProblem[];
 }
@@ -46,7 +46,7 @@ export function listAgents(
 ): AgentListings {
   const clashes = findIdClashes(found.items);
   const describeItem = (agent: AgentDefinition) =>
-    describe(withProblem(agent, clashes.get(agent)), options);
+    describeAgent(addProblem(agent, clashes.get(agent)), options);
   return {
     agents: listDefinitions(found, ({ origin }) => origin.path, describeItem),
     skipped: found.skipped,
@@ -54,11 +54,11 @@ export function listAgents(
   };
 }
 
-function withProblem(agent: AgentDefinition, problem: AgentProblem | undefined): AgentDefinition {
+function addProblem(agent: AgentDefinition, problem: AgentProblem | undefined): AgentDefinition {
   return problem === undefined ? agent : { ...agent, problems: [...agent.problems, problem] };
 }
 
-function describe(
+function describeAgent(
   agent: AgentDefinition,
   options: AgentListingOptions,
 ): Omit<AgentListing, keyof ListingState> {
@@ -68,9 +68,9 @@ function describe(
     id: agentId(agent),
     aliases: agent.aliases,
     description: agent.description,
-    tools: { mode: agent.tools.mode, names: listedNames(agent.tools.names) },
+    tools: { mode: agent.tools.mode, names: toListedNames(agent.tools.names) },
     ...(agent.limitedTools === undefined ? {} : { limitedTools: agent.limitedTools }),
-    disallowedTools: listedNames(agent.disallowedTools),
+    disallowedTools: toListedNames(agent.disallowedTools),
     model: agent.model ?? null,
     permissionMode: agent.permissionMode,
     effectiveMode: options.effectiveMode(agent),
@@ -83,7 +83,9 @@ function describe(
   };
 }
 
-/** The names in listings of some tools: those of the file format in which most agents are written. */
+/**
+ * The names of some tools in listings. They are the names in Claude Code's format, in which most agents are written.
+ */
 const LISTED_NAMES: ReadonlyMap<string, string> = new Map([
   ['MultiEdit', 'Edit'],
   ['AskUser', 'AskUserQuestion'],
@@ -91,7 +93,7 @@ const LISTED_NAMES: ReadonlyMap<string, string> = new Map([
   ['TaskStop', 'KillShell'],
 ]);
 
-function listedNames(names: readonly string[]): readonly string[] {
+function toListedNames(names: readonly string[]): readonly string[] {
   return [...new Set(names.map((name) => LISTED_NAMES.get(name) ?? name))];
 }
 

@@ -9,7 +9,10 @@ import {
   type LintContext,
 } from './findings.ts';
 
-/** The severity and the advice for problems from loading. Null when the message says what to do, as for any other code, which is a warning. */
+/**
+ * The severity and the advice for each code of a problem from loading. The advice is null if the problem's message
+ * already says what to do. All other codes are warnings without advice.
+ */
 const ADVICE_ROWS: readonly (readonly [code: string, severity: Severity, fix: string | null])[] = [
   [
     'invalid-yaml',
@@ -37,7 +40,7 @@ const ADVICE_ROWS: readonly (readonly [code: string, severity: Severity, fix: st
   ['tools-beside-star', 'warning', 'List all tools without `*`.'],
 ];
 const ADVICE = new Map(ADVICE_ROWS.map(([code, severity, fix]) => [code, { severity, fix }]));
-/** Problems that other lint rules report more exactly. */
+/** The codes of problems that other lint rules report more precisely. */
 const REPORTED_ELSEWHERE: ReadonlySet<string> = new Set([
   'missing-description',
   'inactive-field',
@@ -54,14 +57,17 @@ export function lintProblems(problems: readonly AgentProblem[]): readonly Lint[]
     });
 }
 
-/** Returns the finding for a problem of a file from which no agent, or not every agent, could be loaded. */
+/** Creates the finding for a problem of a file from which not all agents could be loaded. */
 export function createLoadingFinding({ code, message, path, line }: AgentProblem): Finding {
   const severity = code === 'disabled' ? 'note' : 'error';
   const fix = ADVICE.get(code)?.fix ?? null;
   return { code, severity, path, line: line ?? null, agent: null, message, fix };
 }
 
-/** The codes of files that were not meant as agents, or that the user has not trusted. */
+/**
+ * The codes of skipped files that are not reported: files that were not meant as agents, or that the user has not
+ * trusted.
+ */
 const NOT_REPORTED: ReadonlySet<string> = new Set([
   'not-an-agent',
   'disabled',
@@ -83,7 +89,7 @@ export function listSkippedFindings(
     });
 }
 
-/** Fields that change what an agent does in other products and have no effect here, with the consequence and the alternative. */
+/** The fields that have an effect in other products but not in Muster, with the consequence and the alternative. */
 const CONSEQUENCES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     hooks: 'The hooks do not run; use the prompt or rules instead.',
@@ -103,11 +109,11 @@ const CONSEQUENCES: ReadonlyMap<string, string> = new Map(
   }).map(([name, consequence]) => [normalizeFieldName(name), consequence]),
 );
 
-/** A field that is kept and has no effect. */
+/** A field of a file that has no effect in Muster. */
 export interface InactiveField {
-  /** As written. */
+  /** The name of the field, as it is written in the file. */
   readonly field: string;
-  /** The consequence, and the alternative. Null when the field does not change what the agent does. */
+  /** The consequence and the alternative, or null if the field does not matter for the behavior of the agent. */
   readonly consequence: string | null;
 }
 
@@ -121,7 +127,10 @@ export function findInactiveFields({
   }));
 }
 
-/** Reports a warning for each field without which the agent behaves differently, and one note for all others. */
+/**
+ * Reports a warning for each field whose missing effect changes the behavior of the agent, and one note for all other
+ * fields.
+ */
 export function lintInactive(agent: AgentDefinition, { text }: LintContext): readonly Lint[] {
   const fields = findInactiveFields(agent);
   const others = fields.filter(({ consequence }) => consequence === null).map(({ field }) => field);

@@ -14,6 +14,7 @@ import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { failedFile } from '../parsing/fields.ts';
 import { parseBody } from './render.ts';
 
+/** The names of all fields of a template. */
 const FIELDS = ['name', 'description', 'agent', 'subagent_type', 'model', 'max_turns'];
 
 /** Reads a file as one template. Never throws because of the content of the file. */
@@ -70,12 +71,12 @@ function readFields(
 }
 
 function readMaxTurns(reader: FieldReader): Pick<TemplateDefinition, 'maxTurns'> {
-  const turnsOf = (value: JsonValue) => {
+  const parseTurns = (value: JsonValue) => {
     const turns = Number(readSingleLine(value));
     return Number.isSafeInteger(turns) && turns > 0 ? turns : undefined;
   };
   const message = '`max_turns` must be a whole number above 0; it is ignored.';
-  const maxTurns = readField(reader, ['max_turns'], turnsOf, ['invalid-max-turns', message]);
+  const maxTurns = readField(reader, ['max_turns'], parseTurns, ['invalid-max-turns', message]);
   return maxTurns === undefined ? {} : { maxTurns };
 }
 
