@@ -1,4 +1,4 @@
-import type { ModelOutlook, Finding, LintContext } from '../../agents/lint/findings.ts';
+import type { ModelAvailability, Finding, LintContext } from '../../agents/lint/findings.ts';
 import { MusterError } from '../../base/errors.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { createModelChooser } from '../../model/selection/model-chooser.ts';
@@ -10,7 +10,7 @@ import { modelName } from '../../protocol/model.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { modelSettings } from '../setup/settings.ts';
 import { type LoadedAgents, delegatedAgentMode } from './load-agents.ts';
-import { lintAgent, missingDelegates } from '../../agents/lint/lint-agent.ts';
+import { lintAgent, findMissingDelegates } from '../../agents/lint/lint-agent.ts';
 import { createEnvironmentRedactor } from '../setup/secrets.ts';
 import { findSecrets } from './find-secrets.ts';
 import { outputSchemaProblem } from './output-schema.ts';
@@ -37,14 +37,14 @@ export async function createAgentLinter(
       model: await outlook(agent),
       secrets: source === null ? [] : findSecrets(source, agent.extra, redact),
       outputSchemaProblem: await outputSchemaProblem(agent),
-      missingDelegates: missingDelegates(agent, known),
+      missingDelegates: findMissingDelegates(agent, known),
     });
 }
 
 /** Returns whether the model that an agent requests is available. Local servers are asked once. */
-type ModelOutlooks = (agent: AgentDefinition) => Promise<ModelOutlook>;
+type ModelOutlooks = (agent: AgentDefinition) => Promise<ModelAvailability>;
 
-const UNKNOWN: ModelOutlook = { warning: null, isConfigured: false };
+const UNKNOWN: ModelAvailability = { warning: null, isConfigured: false };
 
 /**
  * Creates the outlooks. If the configuration gives the main agent no model, nothing is said about any agent's model.

@@ -1,10 +1,10 @@
-import { idClashes } from '../../agents/find-agent.ts';
+import { findIdClashes } from '../../agents/find-agent.ts';
 import { AGENTS } from '../../agents/kinds.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
 import { agentFileText } from '../../agents/named-file.ts';
-import { fieldLine, type Finding } from '../../agents/lint/findings.ts';
-import { loadingFinding, skippedFindings } from '../../agents/lint/loading-problems.ts';
+import { findFieldLine, type Finding } from '../../agents/lint/findings.ts';
+import { createLoadingFinding, listSkippedFindings } from '../../agents/lint/loading-problems.ts';
 import { findUnmetRequests } from '../../engine/prompt/prepare-agent.ts';
 import { type AvailableTool, createToolView } from '../../policy/tool-view.ts';
 import { attenuate, createRootRights } from '../../policy/attenuate.ts';
@@ -42,8 +42,8 @@ export async function checkAgents(request: CheckAgentsRequest): Promise<AgentsCh
     dir === undefined ? here.found : await scanSubtree(AGENTS, realDirectory(dir, '--dir'));
   const chosen = await chooseAgents(request.names, found);
   const linted = await lintAll(chosen.agents, { here, found });
-  const left = request.names.length > 0 ? [] : skippedFindings(found.skipped, found.problems);
-  const findings = [...chosen.problems.map(loadingFinding), ...left, ...linted];
+  const left = request.names.length > 0 ? [] : listSkippedFindings(found.skipped, found.problems);
+  const findings = [...chosen.problems.map(createLoadingFinding), ...left, ...linted];
   return { agents: chosen.agents.length, findings: byFile(findings) };
 }
 
@@ -62,7 +62,7 @@ async function lintAll(
     found.shadowed.map(({ item }) => [item, winners.get(item.name.toLowerCase())]),
   );
   const shadows = Map.groupBy(losers.keys(), (agent) => losers.get(agent));
-  const clashes = idClashes(found.items);
+  const clashes = findIdClashes(found.items);
   const ofFile = Map.groupBy(agents, ({ origin }) => origin.path);
   const findings: Finding[] = [];
   for (const agent of agents) {
@@ -115,7 +115,7 @@ function unmetFindings(
       // One that Muster is yet to get is no mistake of the file.
       severity: kind === 'rule' ? 'error' : UNBUILT_TOOLS.has(name) ? 'note' : 'warning',
       path: agent.origin.path,
-      line: fieldLine(text, UNMET_FIELDS[kind === 'rule' ? 'rule' : 'tool']) ?? null,
+      line: findFieldLine(text, UNMET_FIELDS[kind === 'rule' ? 'rule' : 'tool']) ?? null,
       agent: agent.name,
       message:
         kind === 'rule'

@@ -1,4 +1,4 @@
-import type { SecretPlace } from '../../agents/lint/findings.ts';
+import type { SecretLocation } from '../../agents/lint/findings.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import { isSecret } from '../setup/secrets.ts';
@@ -22,7 +22,7 @@ export function findSecrets(
   text: string,
   fields: JsonValue,
   redact: (text: string) => string,
-): readonly SecretPlace[] {
+): readonly SecretLocation[] {
   const lines = new Map<number, string>();
   for (const at of redactedPlaces(text, redact(text))) lines.set(lineAt(text, at), 'a key');
   for (const { name, value } of namedSecrets(fields)) {

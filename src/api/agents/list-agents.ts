@@ -10,7 +10,7 @@ import { realDirectory } from '../setup/workspace.ts';
 import { listAgents, type AgentListings } from '../../agents/list-agents.ts';
 import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
 import { AGENTS } from '../../agents/kinds.ts';
-import { inactiveFields, type InactiveField } from '../../agents/lint/loading-problems.ts';
+import { findInactiveFields, type InactiveField } from '../../agents/lint/loading-problems.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 
 export type ListAgentsOptions = AgentsLocation;
@@ -62,6 +62,6 @@ export async function showAgent(name: string, place: AgentsLocation): Promise<Ag
     ...agent,
     effectiveMode: delegatedAgentMode(agent, here),
     shadows: same.map((each) => each.item.origin.path),
-    inactive: inactiveFields(agent),
+    inactive: findInactiveFields(agent),
   };
 }

@@ -8,8 +8,8 @@ import { findAgent } from '../../agents/find-agent.ts';
 import {
   lintSkill,
   type SkillFinding,
-  skillFinding,
-  type SkillFacts,
+  createSkillFinding,
+  type SkillLintContext,
 } from '../../agents/skills/lint-skill.ts';
 import { listSkills, type SkillListings } from '../../agents/skills/list-skills.ts';
 import { SKILLS, AGENTS } from '../../agents/kinds.ts';
@@ -53,14 +53,14 @@ export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillCh
   const { items: skills, shadowed, problems } = await findSkills(options);
   const { items: agents } = await discoverDefinitions(AGENTS, location);
   const redact = createEnvironmentRedactor(location.environment);
-  const facts: SkillFacts = {
+  const facts: SkillLintContext = {
     isAgent: (name) => findAgent(name, agents).ok,
     exists,
     holdsSecret: (text) => redact(text) !== text,
     tokens: estimateTokens,
   };
   const findings = [
-    ...problems.map((problem) => skillFinding(problem, 'error')),
+    ...problems.map((problem) => createSkillFinding(problem, 'error')),
     ...skills.flatMap((skill) => lintSkill(skill, facts)),
     ...shadowed.flatMap(({ item: skill, by }) => [
       {

@@ -11,10 +11,10 @@ import type { ModeGrant, PermissionMode } from '../../protocol/permission.ts';
 import type { ProjectTrust, UntrustedVerdict } from '../../sys/files/project-file.ts';
 import { loadConfig, type LoadedConfig } from '../../config/load.ts';
 import type { FlagValue } from '../../config/text-layer.ts';
-import { configuredModes } from '../../trust/mode-grants.ts';
+import { readConfiguredModes } from '../../trust/mode-grants.ts';
 import { openSavedModes } from '../../trust/saved-modes.ts';
 import { createProjectTrust } from '../../trust/project-trust.ts';
-import { untrustedSummary } from '../../trust/untrusted-notice.ts';
+import { summarizeUntrusted } from '../../trust/untrusted-notice.ts';
 import { workspaceRoots } from '../setup/workspace.ts';
 
 export interface AgentsLocation {
@@ -73,7 +73,7 @@ export async function loadAgents(
   const untrusted = new Map<string, UntrustedVerdict>();
   const reader = reads === 'all' ? readingAll(trust, untrusted) : trust;
   const found = await discoverDefinitions(AGENTS, { cwd, environment, trust: reader });
-  const { grants } = configuredModes(loaded, found.items);
+  const { grants } = readConfiguredModes(loaded, found.items);
   const modeGrants = [...grants, ...openSavedModes(state).all()];
   return { cwd, environment, home, loaded, found, modeGrants, untrusted };
 }
@@ -96,7 +96,7 @@ export function requireAgent(
 ): AgentDefinition {
   const found = findAgent(name, items);
   if (found.ok) return found.agent;
-  const unused = untrustedSummary({ files: [], skipped });
+  const unused = summarizeUntrusted({ files: [], skipped });
   throw new UsageError(unused === null ? found.error.message : `${found.error.message}\n${unused}`);
 }
 

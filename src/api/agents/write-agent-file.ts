@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { AGENTS } from '../../agents/kinds.ts';
 import { createSearchContext } from '../../agents/loader/search-context.ts';
-import { searchPaths } from '../../agents/loader/list-files.ts';
+import { listSearchPaths } from '../../agents/loader/list-files.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import type { AgentScope } from '../../protocol/agent.ts';
 import { userConfigDirectory } from '../../config/paths.ts';
@@ -120,7 +120,7 @@ function statsOf(path: string) {
  * project must be trusted.
  */
 export function scopeOfFile(path: string, { cwd, environment }: Place): AgentScope | null {
-  const place = searchPaths(AGENTS, createSearchContext(cwd, environment)).find((each) =>
+  const place = listSearchPaths(AGENTS, createSearchContext(cwd, environment)).find((each) =>
     isInside(toRealPath(each.path), toRealPath(path)),
   );
   return place?.scope ?? null;

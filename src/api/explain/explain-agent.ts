@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { missingDelegates, unknownDelegateMessage } from '../../agents/lint/lint-agent.ts';
-import { inactiveFields, type InactiveField } from '../../agents/lint/loading-problems.ts';
+import { findMissingDelegates, unknownDelegateMessage } from '../../agents/lint/lint-agent.ts';
+import { findInactiveFields, type InactiveField } from '../../agents/lint/loading-problems.ts';
 import { MusterError } from '../../base/errors.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { resolveMainModel } from '../../model/selection/resolve-model.ts';
@@ -211,7 +211,7 @@ function explanation(
       tokens: sources.reduce((sum, { tokens }) => sum + tokens, 0),
       sources,
     },
-    inactive: inactiveFields(agent),
+    inactive: findInactiveFields(agent),
     warnings: warningsOf(plan, agents),
     system: prefix.system,
   };
@@ -234,7 +234,7 @@ function warningsOf(
     ...agent.problems.filter(({ code }) => !TOLD_ELSEWHERE.has(code)).map(({ message }) => message),
     ...setup.preloaded.warnings,
     ...(setup.memory?.warning ? [setup.memory.warning] : []),
-    ...missingDelegates(agent, agents).map(unknownDelegateMessage),
+    ...findMissingDelegates(agent, agents).map(unknownDelegateMessage),
   ];
 }
 

@@ -14,13 +14,13 @@ import { createStreamRedactor } from '../../store/redact/redactor.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { isInContainer } from '../../sys/sandbox/diagnosis.ts';
 import { builtinTools } from '../../tools/index.ts';
-import { configuredModes, createModeGrantStore } from '../../trust/mode-grants.ts';
+import { readConfiguredModes, createModeGrantStore } from '../../trust/mode-grants.ts';
 import { isTrustedMemory } from '../../trust/project-trust.ts';
 import { openSavedAnswers } from '../../trust/saved-answers.ts';
 import { openSavedModes } from '../../trust/saved-modes.ts';
 import { createStandingRules } from '../../trust/standing-rules.ts';
 import { trustFile } from '../../trust/trust-store.ts';
-import { untrustedNotice } from '../../trust/untrusted-notice.ts';
+import { createUntrustedNotice } from '../../trust/untrusted-notice.ts';
 import { LiveContext } from '../context/live-context.ts';
 import { createReadFilter } from '../context/read-context-file.ts';
 import { openDataDirectory } from '../setup/data-dir.ts';
@@ -205,7 +205,7 @@ async function loadDefinitions(
     builtins: 'with-others',
   });
   const skipped = [...agents.current.skipped, ...skills.current.skipped];
-  const untrusted = untrustedNotice({ files: loaded.files, skipped });
+  const untrusted = createUntrustedNotice({ files: loaded.files, skipped });
   if (untrusted !== null) onNotice(untrusted);
   const loadTemplates = () =>
     discoverDefinitions(TEMPLATES, { cwd, environment, trust: currentTrust() });
@@ -263,7 +263,7 @@ function openInbox(
   }
   const saved = openSavedAnswers({ ...state, onProblem: onNotice });
   const standing = createStandingRules({ saved, onNotice });
-  const modes = configuredModes(loaded, agents);
+  const modes = readConfiguredModes(loaded, agents);
   const notices = [...modes.notices, ...ineffectiveRuleNotices(loaded.rules, agents)];
   for (const notice of notices) onNotice(describeConfigProblem(notice));
   const savedModes = openSavedModes({ ...state, onProblem: onNotice });

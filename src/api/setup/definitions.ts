@@ -8,7 +8,7 @@ import { errorMessage } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
-import { untrustedNotice } from '../../trust/untrusted-notice.ts';
+import { createUntrustedNotice } from '../../trust/untrusted-notice.ts';
 
 export interface OpenDefinitionsOptions<T> extends Omit<
   LiveDefinitionsOptions<T>,
@@ -26,7 +26,7 @@ export function openDefinitions<T extends { readonly name: string }>(
     ...options,
     onReload: ({ skipped }) => {
       onNotice(`${kind.name} files have changed and were read again`);
-      const untrusted = untrustedNotice({ files: [], skipped });
+      const untrusted = createUntrustedNotice({ files: [], skipped });
       if (untrusted !== null) onNotice(untrusted);
     },
     onError: (thrown) =>

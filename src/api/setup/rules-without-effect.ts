@@ -4,7 +4,7 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionRule, RuleSet } from '../../protocol/permission.ts';
 import { escapeLine, quoteValue } from '../../config/message-text.ts';
 import type { ConfigNotice } from '../../config/setting.ts';
-import { agentNames, findAgent } from '../../agents/find-agent.ts';
+import { listAgentNames, findAgent } from '../../agents/find-agent.ts';
 
 /**
  * Notices about rules that no call can match at this start: rules for an agent that does not exist, and rules for
@@ -32,7 +32,7 @@ function reasonForNoMatch(
     return isFlag ? 'this version of Muster connects to no MCP server' : null;
   }
   if (tool !== 'Task' || specifier === undefined || specifier === '*') return null;
-  const names = agents.flatMap(({ name }) => agentNames(name, agents));
+  const names = agents.flatMap(({ name }) => listAgentNames(name, agents));
   if (names.some((name) => couldAgentMatch(specifier, name))) return null;
   if (!isFlag && suggestNames(specifier, names).length === 0) return null;
   const found = findAgent(specifier, agents);

@@ -1,5 +1,5 @@
 import { dropMissing } from '../../base/drop-missing.ts';
-import { missingFields, itemDigest, parseBody } from '../../agents/templates/render.ts';
+import { findMissingFields, itemDigest, parseBody } from '../../agents/templates/render.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { sortByNearness } from '../../base/name-suggestions.ts';
 import { UsageError } from '../../base/errors.ts';
@@ -9,7 +9,7 @@ import type {
   TemplateDefinition,
   TemplateItem,
 } from '../../protocol/template.ts';
-import { untrustedSummary } from '../../trust/untrusted-notice.ts';
+import { summarizeUntrusted } from '../../trust/untrusted-notice.ts';
 
 /** A template to run over items. */
 export interface TemplateRequest {
@@ -34,7 +34,7 @@ export function planFanOut(
   const template = templateNamed(name, found);
   const { parts } = parseBody(template.body);
   for (const [index, item] of items.entries()) {
-    const missing = missingFields(parts, item);
+    const missing = findMissingFields(parts, item);
     if (missing.length === 0) continue;
     throw new UsageError(
       `item ${index + 1} has no field ${missing.join(', ')}, which the template ${template.name} names`,
@@ -66,7 +66,7 @@ function templateNamed(
   const lines = [
     `there is no template ${name}; nearest first: ${names.join(', ')}`,
     ...found.problems.map(({ path, message }) => `${path}: ${message}`),
-    untrustedSummary({ files: [], skipped: found.skipped }),
+    summarizeUntrusted({ files: [], skipped: found.skipped }),
   ];
   throw new UsageError(lines.filter((line) => line !== null).join('\n'));
 }

@@ -17,7 +17,7 @@ import type { EngineDeps } from '../task/deps.ts';
 import { decide } from '../../policy/decide.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { NO_ACCESS, type Decision, type Rights } from '../../protocol/permission.ts';
-import { agentNames } from '../../agents/find-agent.ts';
+import { listAgentNames } from '../../agents/find-agent.ts';
 
 /** Runs a Task call. An error in the call becomes the output of the call, so only a bug makes the promise reject. */
 export type DelegationRunner = (input: TaskArguments, context: ToolContext) => Promise<ToolOutput>;
@@ -167,7 +167,7 @@ export function decideDelegation(
   { name }: AgentDefinition,
 ): Decision {
   const { home, settings, stateDirectories } = deps;
-  const [agent, ...agentWords] = agentNames(name, deps.agents.agents());
+  const [agent, ...agentWords] = listAgentNames(name, deps.agents.agents());
   const access = { ...NO_ACCESS, reads: [], writes: [], agent, agentWords };
   return decide(
     { tool: 'Task', kind: 'delegate', access, inToolSet: settings.taskTools },
@@ -187,13 +187,13 @@ export function listCalledAgentNames(
   { subagentType = DEFAULT_AGENT, resume }: Pick<TaskArguments, 'subagentType' | 'resume'>,
 ): readonly string[] {
   const { agents } = engine.deps;
-  if (resume === undefined) return agentNames(subagentType, agents.agents());
+  if (resume === undefined) return listAgentNames(subagentType, agents.agents());
   try {
-    return agentNames(getRecordedAgentName(engine, resume), agents.agents());
+    return listAgentNames(getRecordedAgentName(engine, resume), agents.agents());
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     // Without such a task the call fails later anyway. A log that can't be read leaves the agent unknown.
-    return thrown.code === 'NOT_FOUND' ? agentNames(subagentType, agents.agents()) : [];
+    return thrown.code === 'NOT_FOUND' ? listAgentNames(subagentType, agents.agents()) : [];
   }
 }
 

@@ -8,7 +8,7 @@ import {
   findAgent,
   lookUpAgent,
   quoteName,
-  validNames,
+  formatValidNames,
   type FoundAgent,
 } from '../../agents/find-agent.ts';
 import { scoreRelevance } from '../../agents/relevance.ts';
@@ -57,7 +57,7 @@ export function findDelegable(
   const agent = lookUpAgent(name, agents);
   if (agent === undefined) return findAgent(name, agents, delegable);
   if (delegable.includes(agent)) return { ok: true, agent };
-  const names = validNames(delegable, agents);
+  const names = formatValidNames(delegable, agents);
   const message = `${quoteName(by.name)} may not delegate to ${quoteName(agent.name)}: its definition does not list it. Valid: ${names}.`;
   return { ok: false, error: { code: 'INVALID_PARAM', message, retryable: false } };
 }

@@ -3,7 +3,7 @@ import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { callableNames } from '../../agents/find-agent.ts';
-import { mentionedAgents } from '../../agents/mentions.ts';
+import { findMentionedAgents } from '../../agents/mentions.ts';
 import { newId } from '../../base/ids.ts';
 import { delegableAgents } from './agent-types.ts';
 
@@ -29,7 +29,7 @@ export function resolveMentions(
   agents: readonly AgentDefinition[],
   reader: Pick<TaskSpec, 'agent' | 'tools'>,
 ): Mentions {
-  const mentioned = mentionedAgents(text, agents);
+  const mentioned = findMentionedAgents(text, agents);
   if (mentioned.length === 0) return { warnings: [] };
   const callNames = callableNames(agents);
   const toNames = (some: readonly AgentDefinition[]) =>

@@ -1,4 +1,4 @@
-import { skillTextWithin } from '../../agents/skills/text.ts';
+import { formatSkillTextWithin } from '../../agents/skills/text.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import {
   isToolDisallowed,
@@ -90,7 +90,9 @@ export function loadPreloadedSkills(
   );
   return {
     names: loaded.map(({ name }) => name),
-    texts: loaded.map((skill) => escapeTags(skillTextWithin(skill, '', settings.caps.resultBytes))),
+    texts: loaded.map((skill) =>
+      escapeTags(formatSkillTextWithin(skill, '', settings.caps.resultBytes)),
+    ),
     warnings: found.flatMap((each) => {
       if (!each.ok)
         return [`agent ${agent} asks for a skill that it does not get: ${each.message}`];

@@ -1,6 +1,6 @@
 import { createItemRequest } from '../fan-out/fan-out.ts';
 import { argumentsSchema, failedCall, ArgumentReader } from './argument-reader.ts';
-import { missingFields, parseBody, renderPrompt } from '../../agents/templates/render.ts';
+import { findMissingFields, parseBody, renderPrompt } from '../../agents/templates/render.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { sortByNearness } from '../../base/name-suggestions.ts';
@@ -141,8 +141,8 @@ function buildItemArguments(
     return new MusterError('NOT_FOUND', message);
   }
   const { parts } = parseBody(template.body);
-  const incomplete = items.findIndex((item) => missingFields(parts, item).length > 0);
-  const missing = missingFields(parts, items[incomplete] ?? '');
+  const incomplete = items.findIndex((item) => findMissingFields(parts, item).length > 0);
+  const missing = findMissingFields(parts, items[incomplete] ?? '');
   if (incomplete !== -1) {
     const message = `items: number ${incomplete + 1} has no field ${missing.join(', ')}`;
     return new MusterError('INVALID_PARAM', message);

@@ -1,7 +1,7 @@
 import { argumentsSchema, ArgumentReader } from './argument-reader.ts';
-import { agentNames } from '../../agents/find-agent.ts';
+import { listAgentNames } from '../../agents/find-agent.ts';
 import { findSkill } from '../../agents/skills/find-skill.ts';
-import { skillText, skillTextWithin } from '../../agents/skills/text.ts';
+import { formatSkillText, formatSkillTextWithin } from '../../agents/skills/text.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
 import { NO_ACCESS, type Access } from '../../protocol/permission.ts';
@@ -65,7 +65,7 @@ function describeAccess({ deps }: EngineContext, requested: string): Access {
   const { name, context } = found.skill;
   if (context !== 'fork') return { ...NO_ACCESS, skill: name };
   const type = getAgentType(found.skill);
-  const [agent, ...agentWords] = agentNames(type, deps.agents.agents());
+  const [agent, ...agentWords] = listAgentNames(type, deps.agents.agents());
   return { ...NO_ACCESS, skill: name, agent, agentWords };
 }
 
@@ -83,7 +83,7 @@ async function useSkill(
   const { skill } = found;
   if (skill.context === 'fork') return delegate(toTaskArguments(skill, input), context);
   return {
-    text: skillTextWithin(skill, input.args, context.caps.resultBytes),
+    text: formatSkillTextWithin(skill, input.args, context.caps.resultBytes),
     isInstruction: true,
     facts: { skill: skill.name },
   };
@@ -102,7 +102,7 @@ function findUncallableReason({ deps }: EngineContext, { skill }: SkillInput): s
 function toTaskArguments(skill: SkillDefinition, { args, params }: SkillInput): TaskArguments {
   return {
     description: truncate(`skill ${skill.name} ${args}`.trim(), MAX_DESCRIPTION_LENGTH),
-    prompt: skillText(skill, args),
+    prompt: formatSkillText(skill, args),
     subagentType: getAgentType(skill),
     background: false,
     params,

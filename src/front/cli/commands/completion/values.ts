@@ -5,7 +5,7 @@ import {
   listTemplatesIn,
   type TaskSummary,
 } from '../../../../api/index.ts';
-import { grantableModes } from '../../../../trust/mode-grants.ts';
+import { listGrantableModes } from '../../../../trust/mode-grants.ts';
 import { isTaskAtWork, taskLabel } from '../tasks/rows.ts';
 import type { StoredValueKind } from '../../completion-values.ts';
 
@@ -90,7 +90,7 @@ async function agents(place: CompletionLocation): Promise<readonly Candidate[]> 
 async function agentModes(place: CompletionLocation): Promise<readonly Candidate[]> {
   const { found } = await loadAgents(place);
   return found.items.flatMap((agent) =>
-    grantableModes(agent).map((text) => ({ text, about: agent.description })),
+    listGrantableModes(agent).map((text) => ({ text, about: agent.description })),
   );
 }
 
