@@ -258,7 +258,7 @@ describe('imports', () => {
       ...many.map((n) => `b${n}.md`),
     ]);
     expect(tree.notices).toEqual([
-      'more than 64 context files, or 1048576 bytes: what comes from ../a2.md on is left out',
+      'more than 64 context files, or 1048576 bytes: ../a2.md and all later files are left out',
     ]);
   });
 });

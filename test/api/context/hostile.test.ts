@@ -33,12 +33,12 @@ describe('an entry that is not a text file of the project never hangs and never 
     ],
     ['a circular link', (_, path) => symlinkSync('AGENTS.md', path), "can't be read: link_loop"],
     ['a link to a secret', (_, path) => symlinkSync('.env', path), 'usually holds secrets'],
-    ['a link to a file of git', (_, path) => symlinkSync('.git/config', path), "is git's own"],
-    ['a binary', (_, path) => writeFileSync(path, `${SECRET}\0`), /is no text: .*NUL/],
+    ['a link to a file of git', (_, path) => symlinkSync('.git/config', path), 'belongs to git'],
+    ['a binary', (_, path) => writeFileSync(path, `${SECRET}\0`), /is not a text: .*NUL/],
     [
       'invalid UTF-8',
       (_, path) => writeFileSync(path, Buffer.from([0xff, 0xfe, 0x41])),
-      /is no text/,
+      /is not a text/,
     ],
     ['a huge file', (_, path) => writeFileSync(path, 'x\n'.repeat(200_000)), /is larger than/],
   ])('%s', (_, make, reason) => {
@@ -77,9 +77,11 @@ describe('an entry that is not a text file of the project never hangs and never 
     const deny = [{ text: 'Read(private/**)', source }];
     const { rules } = parseRules({ allow: [], ask: [], deny });
     const isWithheld = createReadFilter(rules, { roots: [tree.repo], home: tree.home });
-    expect(told(tree.look('', { isWithheld }))).toEqual(['AGENTS.md: see @private/x.md']);
+    expect(told(tree.look('', { isExcluded: isWithheld }))).toEqual([
+      'AGENTS.md: see @private/x.md',
+    ]);
     expect(tree.notices).toEqual([
-      'context file private/x.md, which AGENTS.md imports, may not be read, by a rule of the configuration: it is left out',
+      'context file private/x.md, which AGENTS.md imports, must not be read because of a permission rule: it is left out',
     ]);
   });
 
@@ -120,7 +122,7 @@ describe('hostile text in a context file', () => {
     const tree = makeTree({ 'repo/AGENTS.md': `Tabs.${hidden}\r\nنعم 👩‍💻` });
     expect(told(tree.look())).toEqual(['AGENTS.md: Tabs.[31m\nنعم 👩‍💻']);
     expect(tree.notices).toEqual([
-      'context file AGENTS.md holds 5 characters that nobody sees; left out',
+      'context file AGENTS.md contains 5 invisible characters, which are left out',
     ]);
   });
 

@@ -48,11 +48,11 @@ export function makeTree(files: Files = {}): Tree {
     notices.length = 0;
     const environment = options.environment ?? { HOME: home };
     return new LiveContext({
-      around: createSearchContext(join(repo, directory), environment),
+      searchContext: createSearchContext(join(repo, directory), environment),
       home,
       environment,
       git: null,
-      isWithheld: () => false,
+      isExcluded: () => false,
       redact: (text) => text,
       clock: { now: () => 0, monotonic: () => 0 },
       onNotice: (line) => void notices.push(line),

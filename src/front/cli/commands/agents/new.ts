@@ -69,7 +69,12 @@ export const agentsNewCommand = defineReportCommand({
   run: async (options, context) => {
     const { to, force } = options;
     const wish = await completeRequest(options, context);
-    const created = await createAgent({ ...agentsLocation(options, context), wish, to, force });
+    const created = await createAgent({
+      ...agentsLocation(options, context),
+      newAgent: wish,
+      to,
+      force,
+    });
     const lines = [
       `${sanitizeLine(created.name)}: ${formatShortPath(created.path, context.cwd, context.home)}`,
       ...created.findings.map(({ message }) => `  ! ${sanitizeLine(message)}`),
