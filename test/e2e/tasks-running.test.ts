@@ -172,7 +172,7 @@ describe.concurrent('a task of a running process, from another terminal', () => 
     expect(complaint(await world.run(['--resume', root, '-p', 'mine']))).toBe(inUse);
     expect(complaint(await tasks(world, 'delete', root))).toBe(inUse);
     expect(complaint(await tasks(world, 'delete', child))).toMatch(
-      /^CONFLICT: task \w+ belongs to task \w+, which process \d+ works on: /,
+      /^CONFLICT: task \w+ belongs to task \w+, which is in use by process \d+: /,
     );
     letGo(world);
     expect((await running.finished).code).toBe(0);

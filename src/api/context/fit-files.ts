@@ -32,12 +32,12 @@ export function fitFiles(files: readonly UncutFile[], maxBytes: number): FittedF
     .map(({ file }) => file);
   const userFiles = byNearness.filter(({ scope }) => scope === 'user');
   const reserved = Math.min(MAX_RESERVED_BYTES, maxBytes / 2, sumBytes(userFiles));
-  const cutProject = cutFiles(
+  const projectTexts = cutFiles(
     byNearness.filter(({ scope }) => scope !== 'user'),
     maxBytes - reserved,
   );
-  const cutUser = cutFiles(userFiles, reserved + cutProject.remaining);
-  const texts = new Map([...cutProject.texts, ...cutUser.texts]);
+  const userTexts = cutFiles(userFiles, reserved + projectTexts.remaining);
+  const texts = new Map([...projectTexts.texts, ...userTexts.texts]);
   return {
     files: files.flatMap((file) => {
       const text = texts.get(file);

@@ -28,9 +28,9 @@ export class MessageQuoter {
   private readonly parts: Parts;
   private readonly defaults: RootDefaults;
 
-  constructor(parts: Parts, terms: RootDefaults) {
+  constructor(parts: Parts, defaults: RootDefaults) {
     this.parts = parts;
-    this.defaults = terms;
+    this.defaults = defaults;
   }
 
   gather({ to, agent, signal, ...request }: MessageQuoteRequest): Promise<QuotedItems> {

@@ -25,16 +25,16 @@ export class Runs {
   private readonly parts: SessionParts;
   private readonly defaults: RootDefaults;
 
-  constructor(parts: SessionParts, terms: RootDefaults) {
+  constructor(parts: SessionParts, defaults: RootDefaults) {
     this.parts = parts;
-    this.defaults = terms;
+    this.defaults = defaults;
   }
 
   start(request: RunRequest, onEvent: EventListener = () => {}): Run {
     const { engine, router } = this.parts;
     const { prompt: personText, enclosed, outputSchema } = request;
     const agent = this.defaults.findMainAgent(request.agent);
-    const prompt = firstMessage(agent, personText);
+    const prompt = buildFirstMessage(agent, personText);
     const id = enclosed?.task ?? newId();
     const stopListening = router.listen(id, onEvent);
     try {
@@ -74,7 +74,7 @@ export class Runs {
     if (compacts !== null) {
       const { prompt: _, ...rest } = request;
       const continueTask = (listener: EventListener) =>
-        this.continueTask({ ...rest, compacts }, { id, rightsOf: id }, listener);
+        this.continueTask({ ...rest, compacts }, { id, rightsSource: id }, listener);
       return reportCompaction(continueTask, onEvent);
     }
     if (request.below !== undefined && prompt !== null) {
@@ -83,9 +83,9 @@ export class Runs {
       );
     }
     const isWaiting = request.below !== undefined;
-    const findCompletedRun = prompt === null && !isWaiting ? this.completed(id) : null;
-    if (findCompletedRun !== null) return findCompletedRun;
-    return this.continueTask(request, { id, rightsOf: id }, onEvent);
+    const completedRun = prompt === null && !isWaiting ? this.findCompletedRun(id) : null;
+    if (completedRun !== null) return completedRun;
+    return this.continueTask(request, { id, rightsSource: id }, onEvent);
   }
 
   async branch(
@@ -99,31 +99,35 @@ export class Runs {
     const branch = await createBranch(store, { id: from, at, hasPrompt: prompt !== undefined });
     const adjusted = branch.at === at ? '' : ` (the conversation is not whole at event ${at})`;
     onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${adjusted}`);
-    const target = { id: branch.id, rightsOf: from };
+    const target = { id: branch.id, rightsSource: from };
     if (prompt === undefined) return this.continueTask({ id: branch.id }, target, onEvent);
     if (!takesFiles || !prompt.includes('@')) {
       return this.continueTask({ id: branch.id, prompt }, target, onEvent);
     }
-    const to = { task: branch.id, maxRights: this.maxRightsOf(from) };
+    const to = { task: branch.id, maxRights: this.createRightsLimit(from) };
     const enclosed = await engine.quote(to, { words: prompt, outputs: [], images: [] }, signal);
     for (const problem of enclosed.problems) onNotice(problem);
     return this.continueTask({ id: branch.id, prompt, enclosed }, target, onEvent);
   }
 
   /**
-   * Returns the function that limits recorded rights. The log of `rightsOf` shows whether they were granted on this
+   * Returns the function that limits recorded rights. The log of `rightsSource` shows whether they were granted on this
    * machine.
    */
-  private maxRightsOf(rightsOf: string): (recorded: Rights) => Rights {
+  private createRightsLimit(rightsSource: string): (recorded: Rights) => Rights {
     const { grant, modeFlag, store } = this.parts;
     return (recorded) =>
-      computeResumedRights(recorded, { grant, modeFlag, isImported: store.isImported(rightsOf) });
+      computeResumedRights(recorded, {
+        grant,
+        modeFlag,
+        isImported: store.isImported(rightsSource),
+      });
   }
 
-  /** `rightsOf`: see `maxRightsOf`. */
+  /** `rightsSource`: see `createRightsLimit`. */
   private async continueTask(
     request: ResumeRequest & { readonly compacts?: CompactRequest },
-    { id, rightsOf }: { readonly id: string; readonly rightsOf: string },
+    { id, rightsSource }: { readonly id: string; readonly rightsSource: string },
     onEvent: EventListener = () => {},
   ): Promise<Run> {
     const { engine, router, maxTurns, isOnAskChosen } = this.parts;
@@ -132,7 +136,7 @@ export class Runs {
     try {
       const task = await engine.resume(id, {
         prompt,
-        maxRights: this.maxRightsOf(rightsOf),
+        maxRights: this.createRightsLimit(rightsSource),
         ...(this.defaults.isModelChosen
           ? { model: this.defaults.resolveModel(null, prompt ?? '') }
           : {}),
@@ -161,7 +165,7 @@ export class Runs {
   /**
    * Returns a completed task as a run that already has its result and costs nothing; null if the task is not completed.
    */
-  private completed(id: string): Run | null {
+  private findCompletedRun(id: string): Run | null {
     const { store } = this.parts;
     const state = foldLog(store, id);
     if (state.status !== 'completed') return null;
@@ -220,7 +224,7 @@ export class Runs {
  * Returns the first message of a conversation: the agent's initial prompt, then the user's, as in Claude Code. Throws
  * UsageError if there is neither.
  */
-function firstMessage(
+function buildFirstMessage(
   agent: Pick<AgentDefinition, 'initialPrompt'> | null,
   prompt: string | undefined,
 ): string {

@@ -54,8 +54,8 @@ export function createSession(parts: SessionParts): Muster {
       return rewind(store, plan);
     },
     async contextOf(id) {
-      const { readTaskContext: contextOfTask } = await import('../tasks/task-context.ts');
-      return contextOfTask(store, { id, turn: null }, parts.environment);
+      const { readTaskContext } = await import('../tasks/task-context.ts');
+      return readTaskContext(store, { id, turn: null }, parts.environment);
     },
     sandboxState: () => parts.sandbox.state(),
     async listFiles(signal) {

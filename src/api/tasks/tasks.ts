@@ -86,8 +86,8 @@ function createTasks(
       return treeReport(source, id, { now: Date.now(), ...(visit === undefined ? {} : { visit }) });
     },
     async context(prefix, turn) {
-      const { readTaskContext: contextOfTask } = await import('./task-context.ts');
-      return contextOfTask(store, { id: store.resolveId(prefix), turn }, environment);
+      const { readTaskContext } = await import('./task-context.ts');
+      return readTaskContext(store, { id: store.resolveId(prefix), turn }, environment);
     },
     events: (prefix, fromSeq = 0) => store.streamEvents(store.resolveId(prefix), fromSeq),
     async watch(prefix, options) {
@@ -129,8 +129,8 @@ function createTasks(
       return answerTaskQuestion(taskDirectory, prefix, request, onNotice);
     },
     async processFor(prefix) {
-      const { findReceivingProcess: processFor } = await import('./send-message.ts');
-      return processFor(taskDirectory, foldLog(store, store.resolveId(prefix)));
+      const { findReceivingProcess } = await import('./send-message.ts');
+      return findReceivingProcess(taskDirectory, foldLog(store, store.resolveId(prefix)));
     },
     async tell(prefix, message) {
       const { sendToTask } = await import('./send-message.ts');

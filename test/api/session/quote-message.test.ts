@@ -27,7 +27,7 @@ it('attaches a file once, however often it is named', async () => {
   expect(problems).toEqual([]);
 });
 
-it('leaves out files that a person would have to allow, and tells that person why', async () => {
+it('leaves out files that need a permission, and reports the reason', async () => {
   const { cwd, enclose } = await muster();
   const secret = join(cwd, '.env');
   writeFileSync(secret, 'KEY=1');

@@ -6,7 +6,7 @@ function rule(text: string, kind: RuleSource['kind'], where = '/x'): PermissionR
   return { text, tool: 'Bash', specifier: text, source: { kind, where } };
 }
 
-it('a resumed conversation keeps its grants and the rights that files still give', () => {
+it('a resumed conversation keeps its grants and the rules that files still contain', () => {
   const granted = [
     rule('a', 'flag', '--allow'),
     rule('b', 'definition', 'Bash'),

@@ -68,10 +68,10 @@ export const agentsNewCommand = defineReportCommand({
   parse: parseNewAgent,
   run: async (options, context) => {
     const { to, force } = options;
-    const wish = await completeRequest(options, context);
+    const newAgent = await completeRequest(options, context);
     const created = await createAgent({
       ...agentsLocation(options, context),
-      newAgent: wish,
+      newAgent,
       to,
       force,
     });

@@ -88,8 +88,8 @@ async function agents(place: CompletionLocation): Promise<readonly Candidate[]> 
 
 /** Returns values of `--agent-mode`. */
 async function agentModes(place: CompletionLocation): Promise<readonly Candidate[]> {
-  const { discovery: found } = await loadAgents(place);
-  return found.items.flatMap((agent) =>
+  const { discovery } = await loadAgents(place);
+  return discovery.items.flatMap((agent) =>
     grantableModes(agent).map((text) => ({ text, about: agent.description })),
   );
 }
