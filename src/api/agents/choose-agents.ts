@@ -56,15 +56,15 @@ async function chooseByName(
   if (isDirectory(name)) {
     throw new UsageError(`${name} is a directory: use --dir ${name} for all agents below it`);
   }
-  const real = toRealPathIfExists(name);
-  const known = all.filter(({ origin }) => toRealPathIfExists(origin.path) === real);
+  const real = resolveLinks(name);
+  const known = all.filter(({ origin }) => resolveLinks(origin.path) === real);
   if (known.length > 0) return { agents: known, problems: [] };
   const { items, problems } = await readNamedAgentFile(name);
   return { agents: items, problems };
 }
 
 /** Returns the real path, or the path itself if it does not exist. */
-function toRealPathIfExists(path: string): string {
+function resolveLinks(path: string): string {
   try {
     return realpathSync.native(path);
   } catch (error) {

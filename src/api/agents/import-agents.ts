@@ -90,9 +90,7 @@ async function selectAgents(
   { discovery }: LoadedAgents,
 ): Promise<readonly AgentDefinition[]> {
   if (names.length === 0 && dir === undefined) {
-    throw new UsageError(
-      'nothing to import: name files or agents (muster agents import FILE|NAME…), or use --dir',
-    );
+    throw new UsageError('nothing to import: name files or agents, or use --dir');
   }
   const source =
     dir === undefined ? discovery : await scanSubtree(AGENTS, resolveDirectory(dir, '--dir'));
@@ -126,18 +124,15 @@ async function planImport(agent: AgentDefinition, directory: string): Promise<Pl
   }
   const { text, leftOut } = await writeAgent(agent);
   const path = join(directory, agentFileName(name));
-  await refuseIfChanged(agent, { path, text });
+  await refuseChanged(agent, { path, text });
   return { agent, path, text, leftOut };
 }
 
 /** Parses the new text. Throws UsageError if the result differs from the original agent. */
-async function refuseIfChanged(
-  agent: AgentDefinition,
-  { path, text }: NewAgentFile,
-): Promise<void> {
+async function refuseChanged(agent: AgentDefinition, { path, text }: NewAgentFile): Promise<void> {
   const { items } = await muster.agents.read({ path, text, scope: 'user' });
-  const before = new Map(listEffectiveFields(agent));
-  const after = new Map(listEffectiveFields(items[0] ?? agent));
+  const before = new Map(listFields(agent));
+  const after = new Map(listFields(items[0] ?? agent));
   const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
     (field) => !isDeepStrictEqual(before.get(field), after.get(field)),
   );
@@ -148,9 +143,7 @@ async function refuseIfChanged(
 }
 
 /** Lists the fields that must not change, without the fields that describe the file. */
-function listEffectiveFields(
-  agent: AgentDefinition,
-): readonly (readonly [field: string, value: unknown])[] {
+function listFields(agent: AgentDefinition): readonly (readonly [field: string, value: unknown])[] {
   const ignored = new Set(['origin', 'problems', 'extra', 'permissionMode']);
   return Object.entries(agent).filter(([field]) => !ignored.has(field));
 }

@@ -72,26 +72,15 @@ export async function loadAgents(
   const { flags = [] } = location;
   const loadedConfig = await loadConfig({ environment, home, cwd, trust, flags });
   const untrusted = new Map<string, UntrustedVerdict>();
-  const reader = reads === 'all' ? createReadAllTrust(trust, untrusted) : trust;
+  const reader = reads === 'all' ? allowAll(trust, untrusted) : trust;
   const discovery = await discoverDefinitions(AGENTS, { cwd, environment, trust: reader });
   const { grants } = configuredModes(loadedConfig, discovery.items);
   const modeGrants = [...grants, ...openSavedModes(state).all()];
-  return {
-    cwd,
-    environment,
-    home,
-    loadedConfig,
-    discovery,
-    modeGrants,
-    untrusted,
-  };
+  return { cwd, environment, home, loadedConfig, discovery, modeGrants, untrusted };
 }
 
 /** Returns a trust that allows reading all files, and adds the files that are not trusted to `untrusted`. */
-function createReadAllTrust(
-  trust: ProjectTrust,
-  untrusted: Map<string, UntrustedVerdict>,
-): ProjectTrust {
+function allowAll(trust: ProjectTrust, untrusted: Map<string, UntrustedVerdict>): ProjectTrust {
   return {
     judge(file, hash) {
       const verdict = trust.judge(file, hash);
@@ -117,9 +106,6 @@ export function getDelegatedMode(
   agent: AgentDefinition,
   { loadedConfig, modeGrants }: Pick<LoadedAgents, 'loadedConfig' | 'modeGrants'>,
 ): PermissionMode {
-  return delegatedMode(
-    agent,
-    loadedConfig.config.permissions.mode,
-    findModeGrant(agent, modeGrants),
-  );
+  const { mode } = loadedConfig.config.permissions;
+  return delegatedMode(agent, mode, findModeGrant(agent, modeGrants));
 }

@@ -77,7 +77,7 @@ class Collection {
   /**
    * Problems of imports that are too deep, by path. They are reported unless the file is also read at a lower depth.
    */
-  readonly #tooDeepProblems = new Map<string, string>();
+  readonly #tooDeep = new Map<string, string>();
   readonly #queue: FileRequest[] = [];
   #filesRead = 0;
   #bytesRead = 0;
@@ -88,8 +88,7 @@ class Collection {
   }
 
   result(): CollectedFiles {
-    for (const [path, problem] of this.#tooDeepProblems)
-      if (!this.#wasRead(path)) this.#report(problem);
+    for (const [path, problem] of this.#tooDeep) if (!this.#wasRead(path)) this.#report(problem);
     const more = this.#problems.length - MAX_PROBLEMS;
     const rest = more > 0 ? [`${plural(more, 'more problem')} with context files`] : [];
     return {
@@ -108,7 +107,7 @@ class Collection {
       const { level } = location;
       this.#queue.push({
         path,
-        group: { scope, level, boundary: toRealPathIfPossible(boundary) },
+        group: { scope, level, boundary: resolveLinks(boundary) },
         importer: null,
       });
       break;
@@ -165,9 +164,9 @@ class Collection {
     if (!isExistingNonDirectory(path)) return;
     if (importer.depth <= MAX_DEPTH) {
       this.#queue.push({ path, group, importer });
-    } else if (!this.#tooDeepProblems.has(path)) {
+    } else if (!this.#tooDeep.has(path)) {
       const problem = `context file ${importer.name} imports ${written} at a depth of more than ${MAX_DEPTH}: it is left out`;
-      this.#tooDeepProblems.set(path, problem);
+      this.#tooDeep.set(path, problem);
     }
   }
 
@@ -184,7 +183,7 @@ class Collection {
 
   /** Checks whether the file at a path has been read. */
   #wasRead(path: string): boolean {
-    return this.#known.has(`path ${toRealPathIfPossible(path)}`);
+    return this.#known.has(`path ${resolveLinks(path)}`);
   }
 
   /** Adds a path or text to the known ones. Returns false if it was already known. */
@@ -211,7 +210,7 @@ function isExistingNonDirectory(path: string): boolean {
 }
 
 /** Returns the real path, or the path itself if it does not exist or cannot be inspected. */
-function toRealPathIfPossible(path: string): string {
+function resolveLinks(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {

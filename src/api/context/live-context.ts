@@ -76,10 +76,7 @@ export class LiveContext implements ContextSource {
 
   #load(searchContext: SearchContext): LoadedContext {
     const git = searchContext.cwd === this.#options.searchContext.cwd ? this.#options.git : null;
-    const { files, checkedPaths, problems } = collectFiles({
-      ...this.#options,
-      searchContext,
-    });
+    const { files, checkedPaths, problems } = collectFiles({ ...this.#options, searchContext });
     for (const problem of problems) this.#report(problem);
     if (files.length === 0 && git === null)
       return { context: null, checkedPaths, fingerprint: null };

@@ -221,7 +221,7 @@ function createExplanation(
 }
 
 /** Codes of problems that other fields of the explanation show. */
-const CODES_EXPLAINED_ELSEWHERE: ReadonlySet<string> = new Set([
+const EXPLAINED_CODES: ReadonlySet<string> = new Set([
   'unknown-tool',
   'unknown-denied-tool',
   'no-known-tools',
@@ -235,7 +235,7 @@ function listWarnings(
 ): readonly string[] {
   return [
     ...agent.problems
-      .filter(({ code }) => !CODES_EXPLAINED_ELSEWHERE.has(code))
+      .filter(({ code }) => !EXPLAINED_CODES.has(code))
       .map(({ message }) => message),
     ...setup.preloaded.warnings,
     ...(setup.memory?.warning ? [setup.memory.warning] : []),
@@ -294,13 +294,10 @@ function explainModel({ agent, model, fallbacks }: PlannedChild): AgentExplanati
 function explainLimits({ agent, limits }: PlannedChild): AgentExplanation['limits'] {
   const { wallSeconds, ...others } = agent.limits;
   const wallMs = wallSeconds === undefined ? undefined : wallSeconds * 1000;
-  const definitionLimits: Partial<Record<keyof TaskLimits, number | undefined>> = {
-    ...others,
-    wallMs,
-  };
+  const definition: Partial<Record<keyof TaskLimits, number | undefined>> = { ...others, wallMs };
   const explained = (Object.keys(limits) as (keyof TaskLimits)[]).map((key) => {
     const value = limits[key] ?? null;
-    const from = definitionLimits[key] === value ? 'definition' : 'configuration';
+    const from = definition[key] === value ? 'definition' : 'configuration';
     return [key, { value, from: value === null ? null : from }] as const;
   });
   return Object.fromEntries(explained) as AgentExplanation['limits'];

@@ -74,18 +74,16 @@ export class Runs {
     if (compacts !== null) {
       const { prompt: _, ...rest } = request;
       const continueTask = (listener: EventListener) =>
-        this.continueTask({ ...rest, compacts }, { id, rightsSource: id }, listener);
+        this.continueTask({ ...rest, compacts }, { id, rightsOf: id }, listener);
       return reportCompaction(continueTask, onEvent);
     }
     if (request.below !== undefined && prompt !== null) {
-      throw new UsageError(
-        'a task that only waits for a descendant cannot get a prompt: give the prompt to the descendant (below.prompt)',
-      );
+      throw new UsageError('a task that waits for a descendant cannot get a prompt');
     }
     const isWaiting = request.below !== undefined;
     const completedRun = prompt === null && !isWaiting ? this.findCompletedRun(id) : null;
     if (completedRun !== null) return completedRun;
-    return this.continueTask(request, { id, rightsSource: id }, onEvent);
+    return this.continueTask(request, { id, rightsOf: id }, onEvent);
   }
 
   async branch(
@@ -99,7 +97,7 @@ export class Runs {
     const branch = await createBranch(store, { id: from, at, hasPrompt: prompt !== undefined });
     const adjusted = branch.at === at ? '' : ` (the conversation is not whole at event ${at})`;
     onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${adjusted}`);
-    const target = { id: branch.id, rightsSource: from };
+    const target = { id: branch.id, rightsOf: from };
     if (prompt === undefined) return this.continueTask({ id: branch.id }, target, onEvent);
     if (!takesFiles || !prompt.includes('@')) {
       return this.continueTask({ id: branch.id, prompt }, target, onEvent);
@@ -111,23 +109,19 @@ export class Runs {
   }
 
   /**
-   * Returns the function that limits recorded rights. The log of `rightsSource` shows whether they were granted on this
+   * Returns the function that limits recorded rights. The log of `rightsOf` shows whether they were granted on this
    * machine.
    */
-  private createRightsLimit(rightsSource: string): (recorded: Rights) => Rights {
+  private createRightsLimit(rightsOf: string): (recorded: Rights) => Rights {
     const { grant, modeFlag, store } = this.parts;
     return (recorded) =>
-      computeResumedRights(recorded, {
-        grant,
-        modeFlag,
-        isImported: store.isImported(rightsSource),
-      });
+      computeResumedRights(recorded, { grant, modeFlag, isImported: store.isImported(rightsOf) });
   }
 
-  /** `rightsSource`: see `createRightsLimit`. */
+  /** `rightsOf`: see `createRightsLimit`. */
   private async continueTask(
     request: ResumeRequest & { readonly compacts?: CompactRequest },
-    { id, rightsSource }: { readonly id: string; readonly rightsSource: string },
+    { id, rightsOf }: { readonly id: string; readonly rightsOf: string },
     onEvent: EventListener = () => {},
   ): Promise<Run> {
     const { engine, router, maxTurns, isOnAskChosen } = this.parts;
@@ -136,7 +130,7 @@ export class Runs {
     try {
       const task = await engine.resume(id, {
         prompt,
-        maxRights: this.createRightsLimit(rightsSource),
+        maxRights: this.createRightsLimit(rightsOf),
         ...(this.defaults.isModelChosen
           ? { model: this.defaults.resolveModel(null, prompt ?? '') }
           : {}),

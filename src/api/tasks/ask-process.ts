@@ -27,7 +27,7 @@ const MAX_LISTEN_DELAY_MS = 2_000;
 const RETRY_DELAY_MS = 50;
 
 /** Returns the process that owns the nearest running ancestor of a task, or null if no ancestor runs. */
-export function findAncestorProcess({ store }: TaskDirectory, id: string): TaskOwner | null {
+export function findAncestorOwner({ store }: TaskDirectory, id: string): TaskOwner | null {
   for (const ancestor of listAncestors(store, id)) {
     const owner = store.getOwner(ancestor);
     if (owner !== null) return owner;

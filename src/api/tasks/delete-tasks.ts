@@ -3,10 +3,7 @@ import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
 import { listAncestors } from './ask-process.ts';
 
 /** Returns the ids of tasks and of their descendants, each once, parents before children. */
-function listWithDescendants(
-  ids: readonly string[],
-  tasks: readonly TaskSummary[],
-): readonly string[] {
+function addDescendants(ids: readonly string[], tasks: readonly TaskSummary[]): readonly string[] {
   const children = Map.groupBy(tasks, ({ parent }) => parent);
   const collected = new Set(ids);
   // This loop also visits the ids that it adds to the set.
@@ -32,7 +29,7 @@ export async function deleteTasksWithDescendants(
   const tasks = store.list();
   const known = new Map(tasks.map((task) => [task.id, task]));
   for (const id of ids) refuseBelowRunningTask(store, id);
-  const allIds = listWithDescendants(ids, tasks);
+  const allIds = addDescendants(ids, tasks);
   await store.delete(allIds);
   return allIds.map((id) => ({ id, was: known.get(id) ?? null }));
 }

@@ -45,7 +45,7 @@ export async function readTree(
     const { read = [], skipped = [] } = Object.groupBy(children, (child, index) =>
       isRead(child, index) ? 'read' : 'skipped',
     );
-    for (const child of skipped) skippedIds.push(...skipWithDescendants(state, child, seen));
+    for (const child of skipped) skippedIds.push(...skipTree(state, child, seen));
     for (const child of children) seen.add(child);
     waiting.push(...read.toReversed());
     if (performance.now() < sliceEnds) continue;
@@ -57,11 +57,7 @@ export async function readTree(
 }
 
 /** Returns the ids of a skipped child and of its descendants, as far as the log of its parent names them. */
-function skipWithDescendants(
-  { children }: TaskState,
-  child: string,
-  seen: Set<string>,
-): readonly string[] {
+function skipTree({ children }: TaskState, child: string, seen: Set<string>): readonly string[] {
   const ids = [child, ...(children.get(child)?.below ?? [])].filter((id) => !seen.has(id));
   for (const id of ids) seen.add(id);
   return ids;

@@ -4,12 +4,7 @@ import { MusterError, type ErrorInfo } from '../../base/errors.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import type { TaskOwner } from '../../store/task-store.ts';
 import type { ControlRequest } from '../../control/protocol.ts';
-import {
-  askProcess,
-  findAncestorProcess,
-  getReplyText,
-  type TaskDirectory,
-} from './ask-process.ts';
+import { askProcess, findAncestorOwner, getReplyText, type TaskDirectory } from './ask-process.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The maximum number of attempts, because the task may end or change its owner between the check and the request. */
@@ -38,7 +33,7 @@ export interface SentMessage {
  */
 export function findReceivingProcess(directory: TaskDirectory, state: TaskState): TaskOwner | null {
   const { id } = state.spec;
-  return state.end === null ? directory.store.getOwner(id) : findAncestorProcess(directory, id);
+  return state.end === null ? directory.store.getOwner(id) : findAncestorOwner(directory, id);
 }
 
 /** Sends a message to a task. Returns null if no process can receive it. Throws MusterError. */

@@ -57,10 +57,8 @@ export async function stopTask(
 }
 
 function createStillRunningError(id: string): MusterError {
-  return new MusterError(
-    'TIMEOUT',
-    `task ${id} is still running ${STOP_TIMEOUT_MS / 1000} s after it was told to stop`,
-  );
+  const message = `task ${id} is still running ${STOP_TIMEOUT_MS / 1000} s after it was told to stop`;
+  return new MusterError('TIMEOUT', message);
 }
 
 /**

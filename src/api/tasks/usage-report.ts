@@ -72,11 +72,10 @@ export function usageReport(all: readonly TaskSummary[], query: UsageQuery): Usa
 /** Returns a task and its descendants. */
 function selectTree(all: readonly TaskSummary[], top: string): readonly TaskSummary[] {
   const children = Map.groupBy(all, ({ parent }) => parent);
-  const selected = new Map(all.filter(({ id }) => id === top).map((task) => [task.id, task]));
+  const tree = new Map(all.filter(({ id }) => id === top).map((task) => [task.id, task]));
   // This loop also visits the entries that it adds to the map.
-  for (const [id] of selected)
-    for (const task of children.get(id) ?? []) selected.set(task.id, task);
-  return [...selected.values()];
+  for (const [id] of tree) for (const task of children.get(id) ?? []) tree.set(task.id, task);
+  return [...tree.values()];
 }
 
 function getRowKey(by: UsageKey, { task, entry }: CountedEntry): string {
@@ -117,16 +116,14 @@ function compareKeys(a: UsageRow, b: UsageRow): number {
 }
 
 function compareByCost(a: UsageRow, b: UsageRow): number {
-  return (
-    getTotalCost(b) - getTotalCost(a) || getTotalTokens(b) - getTotalTokens(a) || compareKeys(a, b)
-  );
+  return getCost(b) - getCost(a) || getTokens(b) - getTokens(a) || compareKeys(a, b);
 }
 
-function getTotalCost({ reported, estimated }: UsageSum): number {
+function getCost({ reported, estimated }: UsageSum): number {
   return reported.costUsd + estimated.costUsd;
 }
 
-function getTotalTokens({ reported, estimated }: UsageSum): number {
+function getTokens({ reported, estimated }: UsageSum): number {
   const { usage } = addUsageTotals(reported, estimated);
   return usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
 }

@@ -231,12 +231,11 @@ interface SeqRange {
 
 /** Bytes of a damaged line that are searched for its type, which is near the beginning. */
 const SEARCHED_BYTES = 1000;
-const EVENT_TYPE_PATTERN = /"type":\s*"([a-z._]{1,40})"/;
+const EVENT_TYPE = /"type":\s*"([a-z._]{1,40})"/;
 
 /** Reads the event type in a damaged line; null if it is not readable. */
 function readDamagedType(bytes: Buffer | undefined): string | null {
-  const [, type] =
-    EVENT_TYPE_PATTERN.exec(bytes?.toString('latin1', 0, SEARCHED_BYTES) ?? '') ?? [];
+  const [, type] = EVENT_TYPE.exec(bytes?.toString('latin1', 0, SEARCHED_BYTES) ?? '') ?? [];
   return type !== undefined && isEventType(type) ? type : null;
 }
 

@@ -48,8 +48,7 @@ const KEY_PATTERNS: readonly string[] = [
 const WORD_START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))`;
 
 /** Creates the pattern of the first (`BEGIN`) or last (`END`) line of a private key in PEM. */
-const createPemLine = (boundary: string): string =>
-  `-----${boundary} [A-Z0-9 ]{0,40}PRIVATE KEY-----`;
+const pemLine = (boundary: string): string => `-----${boundary} [A-Z0-9 ]{0,40}PRIVATE KEY-----`;
 /**
  * The body ends before the next `BEGIN` line. Otherwise, the search for an end would start at each of many `BEGIN`
  * lines and run to the end of the text.
@@ -57,7 +56,7 @@ const createPemLine = (boundary: string): string =>
 const PEM_BODY = String.raw`(?:(?!-----BEGIN )[A-Za-z0-9+/=\s\\:,.-]){0,20000}?`;
 /** The body of a private key without an `END` line. It ends where the text no longer looks like key material. */
 const PEM_OPEN_BODY = String.raw`(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{32,})*`;
-const PEM_KEY = `${createPemLine('BEGIN')}(?:${PEM_BODY}${createPemLine('END')}|${PEM_OPEN_BODY})`;
+const PEM_KEY = `${pemLine('BEGIN')}(?:${PEM_BODY}${pemLine('END')}|${PEM_OPEN_BODY})`;
 
 /**
  * A short pattern that every text with a key matches. Searching for this pattern is far cheaper than searching for the
