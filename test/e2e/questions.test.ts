@@ -288,7 +288,7 @@ describe.concurrent('a question of a living process', () => {
       'valid: yes, always, no',
     );
     expect(clean(await tasks(world, 'answer', id.slice(0, -1), 'yes'))).toBe(
-      `question ${id} is answered: task ${open?.task_id} goes on\n`,
+      `question ${id} is answered: task ${open?.task_id} continues\n`,
     );
     expect(complaint(await tasks(world, 'answer', id, 'yes'))).toContain(
       `question ${id} is answered`,

@@ -4,7 +4,7 @@ import { VERSION } from '../../base/version.ts';
 import type { ModelChooser } from '../../engine/task/deps.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { limitByOpenFiles } from '../setup/parallel-limits.ts';
-import { connectLimits, modelSettings } from '../setup/settings.ts';
+import { createModelPortLimits, createModelSettings } from '../setup/settings.ts';
 import type { SessionConfig } from './session-config.ts';
 import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts';
 import { createModelPort, type ConnectedModels } from '../../model/model-port.ts';
@@ -24,8 +24,8 @@ export interface SessionModels {
 }
 
 /**
- * Finds the configured models and prepares the connections to their providers. With `preload`, the code that the
- * first request needs is loaded while the rest of the session is opened. Throws UsageError where no model can be used.
+ * Finds the configured models and prepares the connections to their providers. With `preload`, starts to
+ * load the code that the first request needs. Throws UsageError if no model can be used.
  */
 export async function openSessionModels(
   { environment, loaded, onNotice }: SessionConfig,
@@ -34,7 +34,7 @@ export async function openSessionModels(
   const { config } = loaded;
   const fetch = createHttpFetch(environment);
   const deadlines = new Deadlines(systemClock);
-  const setup = await discoverModels(modelSettings(loaded), environment, fetch);
+  const setup = await discoverModels(createModelSettings(loaded), environment, fetch);
   const main = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
   for (const problem of setup.problems ?? []) onNotice(problem);
   const limits = limitByOpenFiles(
@@ -49,7 +49,7 @@ export async function openSessionModels(
     deadlines,
     version: VERSION,
     providers: setup.providers,
-    limits: connectLimits(config),
+    limits: createModelPortLimits(config),
     admission: {
       maxConcurrent: limits.maxConcurrent,
       requestsPerMinute: config.provider.requestsPerMinute,

@@ -5,10 +5,10 @@ import { homeDirectory, type Environment } from '../../sys/env.ts';
 import { TRUST_NOTHING } from '../../sys/files/project-file.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { loadConfig } from '../../config/load.ts';
-import { engineSettings } from '../setup/settings.ts';
+import { createEngineSettings } from '../setup/settings.ts';
 
 /**
- * Reruns a task and its descendants from their logs, with the limits of the present configuration.
+ * Reruns a task and its descendants from their logs, with the limits of the current configuration.
  */
 export async function rerunFromLogs(
   store: TaskStore,
@@ -18,7 +18,7 @@ export async function rerunFromLogs(
   const home = homeDirectory(environment);
   const cwd = process.cwd();
   const { config } = await loadConfig({ environment, home, cwd, trust: TRUST_NOTHING, flags: [] });
-  const settings = engineSettings(config, { maxTurns: null, isAttended: false });
+  const settings = createEngineSettings(config, { maxTurns: null, isAttended: false });
   const tools = mapToolsByName({ store, settings }, builtinTools());
   return rerunTree({ store, settings, tools }, id);
 }

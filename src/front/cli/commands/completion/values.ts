@@ -88,15 +88,15 @@ async function agents(place: CompletionLocation): Promise<readonly Candidate[]> 
 
 /** Returns values of `--agent-mode`. */
 async function agentModes(place: CompletionLocation): Promise<readonly Candidate[]> {
-  const { found } = await loadAgents(place);
-  return found.items.flatMap((agent) =>
+  const { discovery } = await loadAgents(place);
+  return discovery.items.flatMap((agent) =>
     listGrantableModes(agent).map((text) => ({ text, about: agent.description })),
   );
 }
 
 /** Returns the models that the configuration names. */
 async function configuredModels(place: CompletionLocation): Promise<readonly Candidate[]> {
-  const { models } = (await loadAgents(place)).loaded.config;
+  const { models } = (await loadAgents(place)).loadedConfig.config;
   const { catalogue, providers: _, ...chosen } = models;
   const named = [...Object.values(chosen).flat(), ...catalogue.keys()];
   return named.filter((name) => name !== null).map((text) => ({ text, about: '' }));
