@@ -2,7 +2,6 @@ import { deferred, onAbort } from '../../base/async.ts';
 import type { Deadline } from '../../base/deadlines.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import { errorMessage } from '../../base/errors.ts';
-import type { ToolCallPart } from '../../protocol/message.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { decideStart } from '../../policy/decide.ts';
 import type { Decision, PermissionMode } from '../../protocol/permission.ts';
@@ -40,25 +39,23 @@ interface AllowedCall extends ReadyCall {
 export async function executeCall(
   deps: EngineDeps,
   run: TaskRun,
-  ready: AllowedCall,
+  allowed: AllowedCall,
 ): Promise<void> {
-  const { call, tool } = ready;
+  const { call, tool } = allowed;
   const mayHaveEffects = tool.replay !== 'pure';
   run.journal.record({ type: 'call.started', callId: call.id, tool: tool.name, input: call.input });
   // A start that is on disk shows after a crash that the call may have had effects. A delegation changes nothing
   // itself, and its child syncs this log before it starts to work.
   if (mayHaveEffects && tool.kind !== 'delegate') await run.journal.sync();
   const startedAt = deps.clock.monotonic();
-  const output = await runTool(deps, run, ready);
+  const output = await runTool(deps, run, allowed);
   // Without a recorded outcome, the call runs again when the parked task is resumed.
   if (run.cancellation.isParked) throw run.cancellation.signal.reason;
   if (output.forced === true) run.cancellation.recordKill();
   const withdrawn = output.told ?? [];
-  const textWithNotes = appendNotes(output.text, ready.notes);
-  const text = cutToToolBytes(
-    run.budget,
-    fitOutput(textWithNotes, tool, outputOptions(deps, run.spec.id, call)),
-  );
+  const noted = appendNotes(output.text, allowed.notes);
+  const fitted = fitOutput(noted, tool, outputOptions(deps, run.spec.id, call.id));
+  const text = cutToToolBytes(run.budget, fitted);
   // The output contains these inputs, so they are withdrawn from the queue. The withdrawal comes first: after a crash
   // in the middle of the batch the call runs again and returns them once more.
   run.journal.record(
@@ -84,14 +81,10 @@ export async function executeCall(
 }
 
 /** Returns the limits of an output, and the path of the file for the full text of a large output. */
-function outputOptions(
-  { settings, store, redactBytes }: EngineDeps,
-  task: string,
-  call: ToolCallPart,
-) {
+function outputOptions({ settings, store, redactBytes }: EngineDeps, task: string, callId: string) {
   return {
     caps: settings.caps,
-    spillPath: () => store.createSpillFile(task, call.id),
+    spillPath: () => store.createSpillFile(task, callId),
     ...(redactBytes === undefined ? {} : { redactBytes }),
   };
 }

@@ -47,7 +47,7 @@ export async function chooseCompactionStep(
     if (estimateInput(conversation, prefix) < SMALL_FIRST_REQUEST_TOKENS) return { kind: 'none' };
   }
   const details = await deps.models.details(spec.model);
-  const limits = getWindowLimits(run, details);
+  const limits = getLimits(run, details);
   const trigger = compactionTrigger(limits);
   if (!compaction.overflowed) {
     if (trigger === null || estimateRequestSize(conversation, prefix) <= trigger)
@@ -57,13 +57,10 @@ export async function chooseCompactionStep(
   const reference = trigger ?? layout.size;
   const whyNoSummary = findSummaryObstacle(run, details, layout, reference);
   const choice = chooseCompaction(layout, limits, compaction, whyNoSummary);
-  return toStep(run, choice, { layout, limits, maxInputTokens: reference * MAX_INPUTS_SHARE });
+  return toStep(run, choice, { layout, limits, maxTokens: reference * MAX_INPUTS_SHARE });
 }
 
-function getWindowLimits(
-  { spec }: TaskRun,
-  { contextWindow, maxOutput }: ModelDetails,
-): WindowLimits {
+function getLimits({ spec }: TaskRun, { contextWindow, maxOutput }: ModelDetails): WindowLimits {
   return {
     window: contextWindow,
     output: maxOutput ?? DEFAULT_OUTPUT_TOKENS,
@@ -92,12 +89,12 @@ interface StepContext {
   readonly layout: ContextLayout;
   readonly limits: WindowLimits;
   /** The maximum number of tokens of earlier inputs that are kept. */
-  readonly maxInputTokens: number;
+  readonly maxTokens: number;
 }
 
 /** Turns a choice into the event that the log records. */
 function toStep(run: TaskRun, choice: CompactionChoice, context: StepContext): CompactionStep {
-  const { layout, limits, maxInputTokens } = context;
+  const { layout, limits, maxTokens } = context;
   const { state } = run;
   const toContextSize = (freed: number, waiting = layout.waiting): ContextSize => ({
     before: layout.size,
@@ -117,7 +114,7 @@ function toStep(run: TaskRun, choice: CompactionChoice, context: StepContext): C
     }
     case 'drop': {
       const { upTo, freed, because } = choice;
-      const head = buildHeadTexts(state, upTo, { maxInputTokens, isSummarised: false });
+      const head = buildHeadTexts(state, upTo, { maxTokens, isSummarised: false });
       const size = toContextSize(freed);
       return { kind: 'record', event: { type: 'context.dropped', upTo, head, because, size } };
     }
@@ -127,7 +124,7 @@ function toStep(run: TaskRun, choice: CompactionChoice, context: StepContext): C
         kind: 'summarise',
         event: buildSummaryStarted(run, upTo, {
           size: toContextSize(freed),
-          maxInputTokens,
+          maxTokens,
           keep: null,
         }),
       };
@@ -160,10 +157,10 @@ export async function planSummary(
   if (cut === null) return null;
   const { size: before, waiting } = layout;
   const size = { before, after: Math.max(0, before - cut.freed), waiting, window };
-  const maxInputTokens = before * MAX_INPUTS_SHARE;
+  const maxTokens = before * MAX_INPUTS_SHARE;
   return {
     kind: 'summarise',
-    event: buildSummaryStarted(run, cut.upTo, { size, maxInputTokens, keep }),
+    event: buildSummaryStarted(run, cut.upTo, { size, maxTokens, keep }),
   };
 }
 
@@ -172,15 +169,15 @@ function buildSummaryStarted(
   upTo: number,
   {
     size,
-    maxInputTokens,
+    maxTokens,
     keep,
-  }: { readonly size: ContextSize; readonly maxInputTokens: number; readonly keep: string | null },
+  }: { readonly size: ContextSize; readonly maxTokens: number; readonly keep: string | null },
 ) {
   return {
     type: 'summary.started',
     turn: state.turns + 1,
     upTo,
-    head: buildHeadTexts(state, upTo, { maxInputTokens, isSummarised: true }),
+    head: buildHeadTexts(state, upTo, { maxTokens, isSummarised: true }),
     ask: buildSummaryPrompt(keep),
     model: modelName(spec.model),
     // The turns have the same choice, and with another one the provider's cache would not serve the conversation. After

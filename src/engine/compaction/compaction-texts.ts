@@ -52,22 +52,19 @@ ${STRUCTURE}</notice>`;
 /**
  * Builds the texts that replace the first `upTo` messages of a conversation. A summary, if any, follows them.
  *
- * @param maxInputTokens the maximum number of tokens of earlier inputs
+ * @param maxTokens the maximum number of tokens of earlier inputs
  */
 export function buildHeadTexts(
   state: TaskState,
   upTo: number,
-  {
-    maxInputTokens,
-    isSummarised,
-  }: { readonly maxInputTokens: number; readonly isSummarised: boolean },
+  { maxTokens, isSummarised }: { readonly maxTokens: number; readonly isSummarised: boolean },
 ): readonly string[] {
   const { conversation, spec, todos, skills } = state;
   const said = conversation.compaction.said.filter(({ at }) => at < upTo);
   const open = todos.map(({ status, content }) => `- [${status}] ${content}`);
   return [
     isSummarised ? SUMMARISED : DROPPED,
-    ...fitSaid(said, maxInputTokens, spec.parent),
+    ...fitSaid(said, maxTokens, spec.parent),
     ...(open.length === 0 ? [] : [`${TODO_LIST_HEADER}\n${open.join('\n')}\n</notice>`]),
     ...runningWorkTexts(state),
     ...(skills.size === 0 ? [] : [loadedSkillsText([...skills])]),
@@ -168,7 +165,7 @@ export const TRANSFER_SUMMARY_LEAD =
 const STOPGAP_LIMIT = { name: 'stopgap_bytes', bytes: 16_384 };
 
 /** Builds the text that replaces a failed summary for a subagent: the last turns of the conversation. */
-export function buildStopgapText({ messages }: SummarizedConversation): string {
+export function buildStopgap({ messages }: SummarizedConversation): string {
   const last = messages.at(-1);
   // `quoteLastTurns` expects that the newest answer is the last message.
   const said = last?.role === 'tool' ? messages.slice(0, -1) : messages;

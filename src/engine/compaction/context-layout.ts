@@ -131,9 +131,7 @@ function measureResults(
     const shown = attachments.map(describeAttachment);
     return { callId, tool, characters: text.length, shown, tokens, age, isWaiting };
   };
-  const measured: ResultLayout[] = [...results.values()].map((part) =>
-    measureResult(part, 0, true),
-  );
+  const layouts: ResultLayout[] = [...results.values()].map((part) => measureResult(part, 0, true));
   let age = results.size > 0 ? 1 : 0;
   // The messages are read backwards, because `age` counts the answers after a result.
   for (const message of messages.toReversed()) {
@@ -141,7 +139,7 @@ function measureResults(
       age += 1;
     }
     if (message.role !== 'tool') continue;
-    measured.push(...message.content.map((part) => measureResult(part, age, false)));
+    layouts.push(...message.content.map((part) => measureResult(part, age, false)));
   }
-  return measured.toReversed();
+  return layouts.toReversed();
 }

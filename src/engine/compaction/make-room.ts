@@ -13,7 +13,7 @@ import type { TaskEnding } from '../task/endings.ts';
  * The maximum number of turns in a row that need a compaction. A task whose every result fills the window forgets as
  * much as it learns, and pays for a summary at each step.
  */
-const MAX_COMPACTED_TURNS = 50;
+const MAX_COMPACTIONS = 50;
 
 /** The outcome of checking the size of a task's next request. */
 export type RoomOutcome =
@@ -45,12 +45,8 @@ export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<RoomOutc
   run.cancellation.turnSignal.throwIfAborted();
   if (step.kind === 'none') return { kind: 'enough' };
   const { compactedTurns, isCompacted } = state.activation;
-  if (step.kind !== 'stuck' && !isCompacted && compactedTurns >= MAX_COMPACTED_TURNS) {
-    return endAtLimit(run, {
-      limit: 'compactions',
-      value: MAX_COMPACTED_TURNS,
-      used: compactedTurns,
-    });
+  if (step.kind !== 'stuck' && !isCompacted && compactedTurns >= MAX_COMPACTIONS) {
+    return endAtLimit(run, { limit: 'compactions', value: MAX_COMPACTIONS, used: compactedTurns });
   }
   switch (step.kind) {
     case 'record':

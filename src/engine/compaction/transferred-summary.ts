@@ -12,7 +12,7 @@ import { requestSummary } from './request-summary.ts';
 import {
   TRANSFER_SUMMARY_PROMPT,
   TRANSFER_SUMMARY_LEAD,
-  buildStopgapText,
+  buildStopgap,
 } from './compaction-texts.ts';
 import { MusterError } from '../../base/errors.ts';
 import { foldLog } from '../task/fold-log.ts';
@@ -30,7 +30,7 @@ const ASSUMED_SUMMARY_TOKENS = 1_500;
 export async function obtainTransferSummary(deps: EngineDeps, run: TaskRun): Promise<void> {
   // A request that this task started before a crash is booked and closed, since a sibling may request the summary now.
   await bookAbandonedResponse(deps, run);
-  if (deps.compaction !== undefined) return repeatLoggedStep(deps, run, deps.compaction());
+  if (deps.compaction !== undefined) return rerunStep(deps, run, deps.compaction());
   const { handover } = run.state.conversation;
   if (handover === null) return;
   const result = await waitForSiblingOrLead(deps, run, handover.of);
@@ -69,11 +69,7 @@ function becomeLead(
 }
 
 /** Does in a rerun what the log has next. */
-async function repeatLoggedStep(
-  deps: EngineDeps,
-  run: TaskRun,
-  step: CompactionStep,
-): Promise<void> {
+async function rerunStep(deps: EngineDeps, run: TaskRun, step: CompactionStep): Promise<void> {
   switch (step.kind) {
     case 'record':
       run.journal.record(step.event);
@@ -144,7 +140,7 @@ async function requestUntilTransferred(
     }
     const { failure } = state.activation;
     const because = isLost ? CONVERSATION_LOST : (failure?.message ?? NO_USABLE_ANSWER);
-    const replacement = { text: buildStopgapText(conversation), from: null, because };
+    const replacement = { text: buildStopgap(conversation), from: null, because };
     journal.record(...buildTransferEvents(replacement));
     return failure?.kind === 'cancelled' ? null : replacement;
   }

@@ -113,14 +113,8 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
   // parent mentions. If the call runs again after a crash, the event is already there.
   if (parent !== null && !parent.run.state.children.has(id)) {
     const { callId, run, delegation } = parent;
-    const delegationField = delegation === null ? {} : { delegation };
-    run.journal.record({
-      type: 'child.created',
-      child: id,
-      callId,
-      background,
-      ...delegationField,
-    });
+    const extra = delegation === null ? {} : { delegation };
+    run.journal.record({ type: 'child.created', child: id, callId, background, ...extra });
     if (run.spec.fanOut === undefined) tree.addTasks([id]);
     else tree.addItems([id]);
   }

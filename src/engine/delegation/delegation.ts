@@ -156,16 +156,12 @@ function createBackgroundOutput(engine: EngineContext, caller: TaskRun, id: stri
   return { text: `${notice}\n\n${report}` };
 }
 
-type DecisionDeps = Pick<EngineDeps, 'home' | 'settings' | 'stateDirectories'> & {
+type Deps = Pick<EngineDeps, 'home' | 'settings' | 'stateDirectories'> & {
   readonly agents: Pick<EngineDeps['agents'], 'agents'>;
 };
 
 /** Decides about a Task call for an agent. The caller has these rights and the Task tool. */
-export function decideDelegation(
-  deps: DecisionDeps,
-  rights: Rights,
-  { name }: AgentDefinition,
-): Decision {
+export function decideDelegation(deps: Deps, rights: Rights, { name }: AgentDefinition): Decision {
   const { home, settings, stateDirectories } = deps;
   const [agent, ...agentWords] = listAgentNames(name, deps.agents.agents());
   const access = { ...NO_ACCESS, reads: [], writes: [], agent, agentWords };

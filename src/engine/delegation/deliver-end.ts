@@ -17,12 +17,12 @@ import type { TaskRun } from '../task/task-run.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The maximum length, in code points, of the result in a notice. TaskOutput returns the rest. */
-const MAX_NOTICE_RESULT_LENGTH = 600;
+const MAX_RESULT_LENGTH = 600;
 /**
  * The maximum length, in UTF-16 units, of all notices of results that wait for the next request. Once it is reached, a
  * notice contains no result, so that the ends of a thousand tasks fit into one request.
  */
-const MAX_QUEUED_RESULTS_LENGTH = 24_000;
+const MAX_QUEUED_LENGTH = 24_000;
 
 /**
  * Reports the end of a task to its parent. If the parent's log can't be written, the parent fails, since it would
@@ -66,10 +66,7 @@ export function recordChildEnd(
   };
   const maxLength = Math.max(
     0,
-    Math.min(
-      MAX_NOTICE_RESULT_LENGTH,
-      MAX_QUEUED_RESULTS_LENGTH - countQueuedResultsLength(parent.state),
-    ),
+    Math.min(MAX_RESULT_LENGTH, MAX_QUEUED_LENGTH - countQueuedLength(parent.state)),
   );
   const notice = childState.background ? createEndNotice(parent.state, child, maxLength) : null;
   recordWithNotice(parent, ended, notice);
@@ -134,7 +131,7 @@ export function listKnownDescendants({ children }: TaskState): readonly string[]
   return [...ids];
 }
 
-function countQueuedResultsLength({ conversation: { queued } }: TaskState): number {
+function countQueuedLength({ conversation: { queued } }: TaskState): number {
   return queued.reduce((sum, { kind, text }) => sum + (kind === 'result' ? text.length : 0), 0);
 }
 

@@ -165,13 +165,10 @@ function computeChildRights(
 ): Pick<ChildPlan, 'rights' | 'raisedBy' | 'modeToGrant'> {
   const grant = findModeGrant(agent, modeGrants);
   const rights = attenuate(parentRights, agent, grant);
-  const modeWithoutGrant = effectiveMode(agent, parentRights.mode);
+  const without = effectiveMode(agent, parentRights.mode);
   return {
     rights,
-    raisedBy:
-      grant === null || rights.mode === modeWithoutGrant
-        ? null
-        : { grant, without: modeWithoutGrant },
+    raisedBy: grant === null || rights.mode === without ? null : { grant, without: without },
     modeToGrant: parentRights.mode === 'plan' ? null : findModeToGrant(agent, rights),
   };
 }

@@ -182,15 +182,12 @@ function readFileVersions(store: TaskStore, root: string): FileVersions {
   for (const { id } of tasks.toSorted((a, b) => a.depth - b.depth)) {
     const state = catchMusterError(() => foldLog(store, id));
     // Without a readable log, changes are still noticed, but not which task made them.
-    if (!(state instanceof MusterError)) addFileVersions(versions, state);
+    if (!(state instanceof MusterError)) addVersions(versions, state);
   }
   return versions;
 }
 
-function addFileVersions(
-  versions: FileVersions,
-  { spec, filesChanged, knownFiles }: TaskState,
-): void {
+function addVersions(versions: FileVersions, { spec, filesChanged, knownFiles }: TaskState): void {
   for (const { path, after } of filesChanged.values()) {
     // A task that has not read a file again after a descendant changed it does not know this version.
     if (knownFiles.has(path) && knownFiles.get(path) === after) {

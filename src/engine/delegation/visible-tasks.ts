@@ -29,18 +29,14 @@ export function listVisibleTasks(
 ): ReadonlyMap<string, VisibleTask> {
   const visible = new Map<string, VisibleTask>();
   for (const id of state.handed) visible.set(id, { kind: 'task', id });
-  addOwnedWork(state, running, visible);
+  addWork(state, running, visible);
   // The parent may have passed this task its own id.
   visible.delete(state.spec.id);
   return visible;
 }
 
 /** Adds the shells and descendants of a task, and recursively the shells of its running descendants. */
-function addOwnedWork(
-  state: TaskState,
-  running: RunningTasks,
-  visible: Map<string, VisibleTask>,
-): void {
+function addWork(state: TaskState, running: RunningTasks, visible: Map<string, VisibleTask>): void {
   for (const id of state.shells.keys()) {
     visible.set(id, { kind: 'shell', id, owner: state.spec.id });
   }
@@ -48,7 +44,7 @@ function addOwnedWork(
     visible.set(id, { kind: 'task', id });
     for (const lower of below) visible.set(lower, { kind: 'task', id: lower });
     const run = running.get(id);
-    if (run !== undefined) addOwnedWork(run.state, running, visible);
+    if (run !== undefined) addWork(run.state, running, visible);
   }
 }
 

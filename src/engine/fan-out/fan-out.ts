@@ -58,13 +58,10 @@ export async function startFanOut(engine: EngineContext, request: FanOutRequest)
   const agent = createRunnerAgent(fanOut);
   const [item = ''] = fanOut.items;
   const values = { item, index: 0, count: fanOut.items.length };
-  const childRequest = createItemRequest(
-    fanOut,
-    renderPrompt(parseBody(fanOut.body).parts, values),
-  );
-  await prepareModels(deps, agent, childRequest);
+  const child = createItemRequest(fanOut, renderPrompt(parseBody(fanOut.body).parts, values));
+  await prepareModels(deps, agent, child);
   const modeGrants = deps.inbox.modeGrants?.listGrants() ?? [];
-  const plan = planChild(deps, { agent, rights, model, cwd, modeGrants }, childRequest);
+  const plan = planChild(deps, { agent, rights, model, cwd, modeGrants }, child);
   if (plan instanceof MusterError) {
     throw new UsageError(`the template ${fanOut.template} can't be run: ${plan.message}`);
   }
@@ -234,7 +231,7 @@ function describeItem(text: string, index: number): string {
 /** The maximum number of incomplete items that the result of a run lists. */
 const MAX_SHOWN_ITEMS = 50;
 /** The maximum length of an item's error in this list, in code points. */
-const MAX_SHOWN_ERROR_LENGTH = 300;
+const MAX_ERROR_LENGTH = 300;
 
 /**
  * Decides the ending of a template run whose tasks have all ended. The status is `failed` if a task failed, `partial`
@@ -303,9 +300,7 @@ function describeIncompleteItems(store: TaskStore, ends: readonly ItemEnd[]) {
     .map((end) => ({ end, error: readTaskError(store, end.task) }));
   const lines = shown.map(({ end: { number, task, status }, error }) => {
     const reason =
-      error === null
-        ? ''
-        : `: ${truncate(collapseWhitespace(error.message), MAX_SHOWN_ERROR_LENGTH)}`;
+      error === null ? '' : `: ${truncate(collapseWhitespace(error.message), MAX_ERROR_LENGTH)}`;
     return `- item ${number} (task ${task}): ${status}${reason}`;
   });
   const more = incomplete.length - shown.length;

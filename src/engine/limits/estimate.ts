@@ -18,7 +18,7 @@ import { minimumOutput, type OutputDemand } from './output-cap.ts';
  */
 const RESERVATION_FACTOR = 1.3;
 /** The assumed output limit of a model whose limit is unknown. */
-const ASSUMED_OUTPUT_TOKENS = 8_192;
+const ASSUMED_OUTPUT = 8_192;
 
 /** Estimates the tokens of a text from its length in characters alone, at the rate of code and JSON. */
 export function estimateTokensByLength(characters: number): number {
@@ -89,11 +89,7 @@ export function estimateRequestNeed(
   const rates = price === null ? null : selectRates(price, input);
   const outputToken = { tokens: 1, costUsd: rates === null ? 0 : rates.output / 1e6 };
   const inputUsd = rates === null ? 0 : (input * Math.max(rates.input, rates.cacheWrite)) / 1e6;
-  const demand = {
-    maxTokens: maxOutput ?? ASSUMED_OUTPUT_TOKENS,
-    kind: 'turn',
-    ...output,
-  } as const;
+  const demand = { maxTokens: maxOutput ?? ASSUMED_OUTPUT, kind: 'turn', ...output } as const;
   const inputAmount = { tokens: input, costUsd: inputUsd };
   const lastAnswerTokens = minimumOutput({ ...demand, kind: 'last' });
   return {
@@ -134,20 +130,19 @@ function prefixTokens(prefix: RequestPrefix): number {
 }
 
 /** The cached counts of long system texts. Siblings share all of these texts but the last. */
-const knownTextTokens = new Map<string, number>();
+const textTokens = new Map<string, number>();
 /** The maximum number of cached counts, and the minimum length of a text whose count is cached, in UTF-16 units. */
 const MAX_KNOWN_TEXTS = 32;
 const MIN_KNOWN_TEXT_LENGTH = 1_000;
 
 function systemTokens(text: string): number {
   if (text.length < MIN_KNOWN_TEXT_LENGTH) return estimateTokensUnrounded(text);
-  const known = knownTextTokens.get(text);
+  const known = textTokens.get(text);
   if (known !== undefined) return known;
   const tokens = estimateTokensUnrounded(text);
-  const [oldest] = knownTextTokens.keys();
-  if (oldest !== undefined && knownTextTokens.size >= MAX_KNOWN_TEXTS)
-    knownTextTokens.delete(oldest);
-  knownTextTokens.set(text, tokens);
+  const [oldest] = textTokens.keys();
+  if (oldest !== undefined && textTokens.size >= MAX_KNOWN_TEXTS) textTokens.delete(oldest);
+  textTokens.set(text, tokens);
   return tokens;
 }
 

@@ -66,7 +66,7 @@ export function minimumOutput({ maxTokens, kind }: OutputDemand): number {
 export function decideOutput(rooms: readonly BudgetRoom[], demand: OutputDemand): OutputDecision {
   const { maxTokens } = demand;
   const minTokens = minimumOutput(demand);
-  const normalTokens = Math.min(NORMAL_OUTPUT, maxTokens);
+  const normal = Math.min(NORMAL_OUTPUT, maxTokens);
   let tokens = maxTokens;
   let loweredBy: number | null = null;
   let wait: number | null = null;
@@ -74,14 +74,11 @@ export function decideOutput(rooms: readonly BudgetRoom[], demand: OutputDemand)
     const affordable = affordableOutput(room, room.remaining);
     if (affordable < minTokens) return { kind: 'refused', room: index, minTokens };
     const free = affordableOutput(room, room.remaining - room.held);
-    if (
-      free < Math.min(normalTokens, affordable) ||
-      (demand.kind === 'repeat' && free < maxTokens)
-    ) {
+    if (free < Math.min(normal, affordable) || (demand.kind === 'repeat' && free < maxTokens)) {
       wait ??= index;
     }
     const granted =
-      demand.kind === 'turn' ? Math.min(free, Math.max(normalTokens, fairShare(room))) : free;
+      demand.kind === 'turn' ? Math.min(free, Math.max(normal, getShare(room))) : free;
     if (granted < tokens) {
       tokens = granted;
       loweredBy = index;
@@ -99,7 +96,7 @@ function affordableOutput({ inputCost, outputTokenCost }: BudgetRoom, amount: nu
 }
 
 /** Returns the tokens of output that the share of this request in the room pays for. */
-function fairShare(room: BudgetRoom): number {
+function getShare(room: BudgetRoom): number {
   const share = room.isShared ? SHARED_SHARE : OWN_SHARE;
   const free = room.remaining - room.held - room.inputCost - room.nextRequest;
   return room.outputTokenCost === 0 ? Infinity : Math.floor((free * share) / room.outputTokenCost);

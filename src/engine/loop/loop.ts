@@ -177,9 +177,8 @@ async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
  * none.
  */
 async function reuseEarlierResult(deps: EngineDeps, run: TaskRun): Promise<void> {
-  const findResult =
-    deps.reuse ?? (await import('../reuse/find-reusable-result.ts')).findReusableResult;
-  const outcome = await findResult(deps, run);
+  const find = deps.reuse ?? (await import('../reuse/find-reusable-result.ts')).findReusableResult;
+  const outcome = await find(deps, run);
   if (outcome !== null) run.journal.record(outcome);
 }
 

@@ -113,10 +113,7 @@ function isChildEnd({ kind }: TaskInput): boolean {
 }
 
 /** Decides the step after an answer without open calls. Returns null if the model has to be asked again. */
-function decideAfterAnswer(
-  state: TaskState,
-  answer: NonNullable<TaskState['answer']>,
-): Step | null {
+function decideAfterAnswer(state: TaskState, answer: Answer): Step | null {
   const { conversation } = state;
   const { reused } = state;
   if (reused !== null && conversation.queued.length === 0) {
@@ -235,26 +232,22 @@ function decideAfterUnfinishedAnswer(
       if (cut !== undefined) return { kind: 'end', ending: endings.endByOutputCap(state, cut) };
       return { kind: 'end', ending: endings.endWithoutAnswer(state, emptyAnswers) };
     }
-    return { kind: 'notice', id, text: formatEmptyAnswerNotice(reason, cut) };
+    return { kind: 'notice', id, text: formatEmptyNotice(reason, cut) };
   }
   if (reason !== 'length') return null;
   if (cutAnswers >= MAX_CUT_ANSWERS) {
     if (cut !== undefined) return { kind: 'end', ending: endings.endByOutputCap(state, cut) };
     return { kind: 'end', ending: endings.endCutOff(text, cutAnswers) };
   }
-  return {
-    kind: 'notice',
-    id: continuationNoticeId(state.turns),
-    text: formatCutAnswerNotice(cut),
-  };
+  return { kind: 'notice', id: continuationNoticeId(state.turns), text: formatCutNotice(cut) };
 }
 
-function formatEmptyAnswerNotice(reason: Answer['reason'], cut: OutputCap | undefined): string {
-  if (reason !== 'length') return EMPTY_ANSWER;
+function formatEmptyNotice(reason: Answer['reason'], cut: OutputCap | undefined): string {
+  if (reason !== 'length') return NO_ANSWER;
   return cut === undefined ? NOTHING_COMPLETE : `${formatOutputCap(cut)} ${SEND_LESS}`;
 }
 
-function formatCutAnswerNotice(cut: OutputCap | undefined): string {
+function formatCutNotice(cut: OutputCap | undefined): string {
   return cut === undefined ? CONTINUE : `${formatOutputCap(cut)} ${CONTINUE_BRIEFLY}`;
 }
 
@@ -266,8 +259,7 @@ const SEND_LESS =
   'Nothing of it arrived, since no text or call of it was whole. Send less at once, and come to the end soon.';
 const CONTINUE_BRIEFLY =
   'Go on with it exactly where it stopped, and come to its end soon: no introduction, nothing said again.';
-const EMPTY_ANSWER =
-  'Your answer was empty. Go on with the task, or give your final answer as text.';
+const NO_ANSWER = 'Your answer was empty. Go on with the task, or give your final answer as text.';
 const NOTHING_COMPLETE =
   'Your answer reached your output limit before any text or call of it was whole, so nothing of it arrived. Send less at once: a long text in several calls, one part each.';
 const CONTINUE =

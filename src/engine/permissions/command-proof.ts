@@ -15,7 +15,7 @@ import { findRepository } from '../../sys/git/repository.ts';
 import { findPathRisk } from './file-access.ts';
 import { isSystemPath } from '../../sys/files/paths.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
-import { findProtectedBelow, createReadRestrictions } from './protected-reads.ts';
+import { findProtectedBelow, createReadRules } from './protected-reads.ts';
 import { findRepositoryProblem } from './repository-proof.ts';
 import { loadShellParser } from '../../policy/shell/load-parser.ts';
 import { buildCommandPath } from '../../sys/processes/command-environment.ts';
@@ -41,19 +41,16 @@ export async function analyzeCommands(
   const { rights } = run.permissions;
   const shellParser = await loadShellParser();
   const described = access ?? NO_ACCESS;
-  const situation = { cwd: spec.cwd, home: deps.home, rights };
+  const context = { cwd: spec.cwd, home: deps.home, rights };
   const proof = await proveCommands(described, shellParser, {
-    ...situation,
+    ...context,
     searchPath: buildCommandPath(readEnvironment()),
     variables: Object.keys(readTaskVariables(run)),
     clock: deps.clock,
     sandboxed,
   });
-  return {
-    shellParser,
-    proof,
-    redirectedWrites: findRedirectedWrites(described, shellParser, situation),
-  };
+  const redirectedWrites = findRedirectedWrites(described, shellParser, context);
+  return { shellParser, proof, redirectedWrites };
 }
 
 /** The maximum time to parse a command line. A command line that takes longer is not proved. */
@@ -62,7 +59,7 @@ const MAX_PARSE_MS = 250;
 const SYSTEM_PROGRAMS = ['/bin', '/sbin', '/usr', '/opt', '/nix'];
 
 /** The directories, rights and environment with which commands would run. */
-export interface CommandSituation {
+export interface ProofContext {
   readonly cwd: string;
   readonly home: string;
   readonly rights: Rights;
@@ -81,24 +78,24 @@ export interface CommandSituation {
 export async function proveCommands(
   { commands, background = false }: Access,
   parser: ShellParser,
-  situation: CommandSituation,
+  context: ProofContext,
 ): Promise<CommandProof> {
   if (background) return { proven: false, reason: 'it would keep running in the background' };
   const reads: CallPath[] = [];
   for (const line of commands) {
-    const startedAt = situation.clock.monotonic();
+    const startedAt = context.clock.monotonic();
     const proof = proveReadOnly(line, parser);
-    if (situation.clock.monotonic() - startedAt > MAX_PARSE_MS) {
+    if (context.clock.monotonic() - startedAt > MAX_PARSE_MS) {
       const reason = `parsing it took more than ${MAX_PARSE_MS} ms; use a shorter command`;
       return { proven: false, reason, isOverLimit: true };
     }
     if (!proof.proven) return { proven: false, reason: proof.reason };
-    const named = situation.variables.find((name) => new RegExp(`\\b${name}\\b`).test(line));
+    const named = context.variables.find((name) => new RegExp(`\\b${name}\\b`).test(line));
     if (named !== undefined)
       return { proven: false, reason: `it may use ${named}, which SetEnv has set` };
-    const problem = await findProblemOnDisk(proof, situation);
+    const problem = await findDiskProblem(proof, context);
     if (problem !== undefined) return { proven: false, reason: problem };
-    reads.push(...proof.reads.map((read) => resolveRead(read, situation)));
+    reads.push(...proof.reads.map((read) => resolveRead(read, context)));
   }
   return { proven: true, reads };
 }
@@ -107,13 +104,13 @@ export async function proveCommands(
 function findRedirectedWrites(
   { commands }: Access,
   parser: ShellParser,
-  situation: Pick<CommandSituation, 'cwd' | 'home' | 'rights'>,
+  context: Pick<ProofContext, 'cwd' | 'home' | 'rights'>,
 ): readonly CallPath[] {
   return commands
     .flatMap((line) => findRedirectWrites(parser(line)))
     .map((path) => {
-      const asked = toAbsolutePath(path, situation);
-      const { real, inside } = resolveInRoots(asked, situation.rights.roots);
+      const asked = toAbsolutePath(path, context);
+      const { real, inside } = resolveInRoots(asked, context.rights.roots);
       return { asked, real, insideRoots: inside };
     });
 }
@@ -123,20 +120,17 @@ type Proven = Extract<LineProof, { proven: true }>;
 /**
  * Returns why a proved command line may do more than its text shows, given the files on disk; undefined if it may not.
  */
-async function findProblemOnDisk(
-  proof: Proven,
-  situation: CommandSituation,
-): Promise<string | undefined> {
-  const planted = proof.programs.find((name) => isPlanted(name, situation));
+async function findDiskProblem(proof: Proven, context: ProofContext): Promise<string | undefined> {
+  const planted = proof.programs.find((name) => isPlanted(name, context));
   if (planted !== undefined) return `\`${planted}\` on PATH is a file of the workspace`;
   for (const directory of proof.repositories) {
-    const { real } = resolveInRoots(toAbsolutePath(directory, situation), []);
-    const problem = findRepositoryProblem(real, situation);
+    const { real } = resolveInRoots(toAbsolutePath(directory, context), []);
+    const problem = findRepositoryProblem(real, context);
     if (problem !== undefined) return problem;
   }
-  const rules = createReadRestrictions(situation.rights, situation.home);
+  const rules = createReadRules(context.rights, context.home);
   for (const read of proof.reads) {
-    const { real, insideRoots } = resolveRead(read, situation);
+    const { real, insideRoots } = resolveRead(read, context);
     if (isSystemPath(real)) return `${JSON.stringify(real)} is not a file of a workspace`;
     // A read outside of the roots always needs an answer from a person, so only reads inside them are checked.
     const problem = insideRoots ? await findProtectedBelow(real, read.below, rules) : undefined;
@@ -146,7 +140,7 @@ async function findProblemOnDisk(
 }
 
 /** Returns true if a program name on PATH leads to a file in the workspace, which a task may have written. */
-function isPlanted(name: string, { searchPath, rights }: CommandSituation): boolean {
+function isPlanted(name: string, { searchPath, rights }: ProofContext): boolean {
   const directory = findProgramDirectory(name, searchPath);
   if (directory === undefined) return false;
   if (SYSTEM_PROGRAMS.some((system) => isInside(system, directory))) return false;
@@ -154,26 +148,23 @@ function isPlanted(name: string, { searchPath, rights }: CommandSituation): bool
 }
 
 /** Resolves a read of a command to a real path, with the risk of reading it. */
-function resolveRead(read: CommandRead, situation: CommandSituation): CallPath {
-  const asked = toReadPath(read, situation);
-  const { home, rights } = situation;
+function resolveRead(read: CommandRead, context: ProofContext): CallPath {
+  const asked = toReadPath(read, context);
+  const { home, rights } = context;
   const { roots } = rights;
   const { real, inside } = resolveInRoots(asked, roots);
   return { asked, real, insideRoots: inside, ...findPathRisk(real, 'read', { roots, home }) };
 }
 
 /** Returns the absolute path of a read. Git resolves some paths from the top of a repository (`topOf`). */
-function toReadPath({ path, topOf }: CommandRead, situation: CommandSituation): string {
-  if (topOf === undefined) return toAbsolutePath(path, situation);
-  const { real } = resolveInRoots(toAbsolutePath(topOf, situation), []);
+function toReadPath({ path, topOf }: CommandRead, context: ProofContext): string {
+  if (topOf === undefined) return toAbsolutePath(path, context);
+  const { real } = resolveInRoots(toAbsolutePath(topOf, context), []);
   return joinShellPath(findRepository(real)?.top ?? real, path);
 }
 
 /** Returns an absolute path. It keeps each `..`, since the kernel follows links before it applies a `..`. */
-function toAbsolutePath(
-  path: string,
-  { cwd, home }: Pick<CommandSituation, 'cwd' | 'home'>,
-): string {
+function toAbsolutePath(path: string, { cwd, home }: Pick<ProofContext, 'cwd' | 'home'>): string {
   if (path === '~') return home;
   if (path.startsWith('~/')) return `${home}/${path.slice(2)}`;
   return path.startsWith('/') ? path : `${cwd}/${path}`;

@@ -49,14 +49,11 @@ export function createFileAccess(
     roots: listOpenRoots(call, rights.roots),
     judged: new Map(judged),
     excludedPathsBelow: (directory) => {
-      const isExcludedByRule = createExclusionCheck(call, { rights, home }, directory);
-      if (call.kind !== 'edit') return isExcludedByRule;
-      const isExcludedByHardRule = createHardRuleCheck(directory, {
-        roots: rights.roots,
-        stateDirectories,
-      });
-      const isRisky = createRiskCheck(directory, { roots: rights.roots, home });
-      return (path) => isExcludedByRule?.(path) ?? isExcludedByHardRule(path) ?? isRisky(path);
+      const byRule = createExclusionCheck(call, { rights, home }, directory);
+      if (call.kind !== 'edit') return byRule;
+      const byHardRule = createHardRuleCheck(directory, { roots: rights.roots, stateDirectories });
+      const byRisk = createRiskCheck(directory, { roots: rights.roots, home });
+      return (path) => byRule?.(path) ?? byHardRule(path) ?? byRisk(path);
     },
   };
 }
@@ -69,16 +66,13 @@ function createRiskCheck({ real }: SearchedDirectory, context: RiskContext): Pat
   // The paths are cached by directory, since finding them is the most expensive part of the check.
   const known = new Map<string, readonly string[]>();
   const findObeyedPaths = (directory: string): readonly string[] => {
-    const paths = known.get(directory) ?? findPathsObeyedByGit(directory, context);
+    const paths = known.get(directory) ?? findObeyedByGit(directory, context);
     known.set(directory, paths);
     return paths;
   };
   const allowedRisk = findPathRisk(real, 'write', context).risk;
   return (path) => {
-    const { risk } = findPathRisk(join(real, path), 'write', {
-      ...context,
-      findObeyedPaths,
-    });
+    const { risk } = findPathRisk(join(real, path), 'write', { ...context, findObeyedPaths });
     return risk === undefined || risk === allowedRisk ? undefined : `it ${PATH_RISK_TEXTS[risk]}`;
   };
 }
@@ -124,15 +118,14 @@ export function findPathRisk(
 }
 
 function isObeyedByGit(real: string, context: RiskContext): boolean {
-  const findObeyedPaths =
-    context.findObeyedPaths ?? ((directory) => findPathsObeyedByGit(directory, context));
+  const find = context.findObeyedPaths ?? ((directory) => findObeyedByGit(directory, context));
   return [dirname(real), ...context.roots].some((directory) =>
-    findObeyedPaths(directory).some((path) => isInside(path, real)),
+    find(directory).some((path) => isInside(path, real)),
   );
 }
 
 /** Finds the hook directories and files that git obeys in the repositories of a directory. */
-function findPathsObeyedByGit(directory: string, { roots, home }: RiskContext): readonly string[] {
+function findObeyedByGit(directory: string, { roots, home }: RiskContext): readonly string[] {
   return findRepositoriesAbove(directory).flatMap((repository) => {
     const { hookDirectories, files } = findGitControlPaths(repository, { homes: [home], roots });
     return hookDirectories.concat(files);

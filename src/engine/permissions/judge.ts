@@ -103,7 +103,7 @@ function resolveCall(
   { tool, access }: ReadyCall,
 ): ResolvedCall {
   const { roots } = run.permissions.rights;
-  const riskContext = { roots, home: deps.home };
+  const context = { roots, home: deps.home };
   const resolvePath = (asked: string): CallPath => {
     const { exists, real, inside, problem } = resolveInRoots(asked, roots);
     // A loop of links leads to no file outside of the roots. The tool can't open it and reports that.
@@ -113,11 +113,11 @@ function resolveCall(
   };
   const resolveWrite = (asked: string): CallPath => {
     const path = resolvePath(asked);
-    return { ...path, ...findPathRisk(path.real, 'write', riskContext) };
+    return { ...path, ...findPathRisk(path.real, 'write', context) };
   };
   const resolveRead = (asked: string): CallPath => {
     const path = resolvePath(asked);
-    const risk = findPathRisk(path.real, 'read', riskContext);
+    const risk = findPathRisk(path.real, 'read', context);
     const isOwn =
       deps.store.isTaskFile(run.spec.id, path.real) || isSkillFile(deps, run.state, path.real);
     return isOwn ? { ...path, ...risk, insideRoots: true, isOwn } : { ...path, ...risk };

@@ -14,26 +14,22 @@ import { isSecretPath } from '../../sys/files/secret-paths.ts';
 const SCAN_LIMITS = { maxEntries: 50_000, maxMs: 150 };
 
 /** The deny and ask rules about reading files. Paths are absolute and real. */
-export interface ReadRestrictions {
+export interface ReadRules {
   /** True if there are such rules. Otherwise the names of files need not be checked. */
-  readonly hasRules: boolean;
+  readonly hasAny: boolean;
   /** Returns true if a deny or ask rule may be about this path. */
   mayConcern(path: string): boolean;
   /** Returns true if a link leads to a file that may be read without asking a person. */
   allowsLink(link: string): boolean;
 }
 
-/** Creates the restrictions from the rules of a task. `home` is absolute and real. */
-export function createReadRestrictions({ rules, roots }: Rights, home: string): ReadRestrictions {
-  const rulesOnReads = listReadRestrictions(rules);
+/** Selects the rules about reading from the rules of a task. `home` is absolute and real. */
+export function createReadRules({ rules, roots }: Rights, home: string): ReadRules {
+  const readRules = listReadRestrictions(rules);
   const mayConcern = (path: string): boolean =>
-    couldRestrictRead(
-      rulesOnReads,
-      { asked: path, real: path, insideRoots: true },
-      { roots, home },
-    );
+    couldRestrictRead(readRules, { asked: path, real: path, insideRoots: true }, { roots, home });
   return {
-    hasRules: rulesOnReads.length > 0,
+    hasAny: readRules.length > 0,
     mayConcern,
     allowsLink(link) {
       const { real, inside } = resolveInRoots(link, roots);
@@ -49,29 +45,25 @@ export function createReadRestrictions({ rules, roots }: Rights, home: string): 
 export async function findProtectedBelow(
   path: string,
   depth: ReadDepth,
-  restrictions: ReadRestrictions,
+  rules: ReadRules,
 ): Promise<string | undefined> {
   switch (depth) {
     case 'itself':
       return undefined;
     case 'names':
-      return restrictions.hasRules
-        ? await searchSubtree(
-            path,
-            ({ path: entry }) => restrictions.mayConcern(entry),
-            LIST_INSTEAD,
-          )
+      return rules.hasAny
+        ? await search(path, ({ path: entry }) => rules.mayConcern(entry), LIST_INSTEAD)
         : undefined;
     case 'contents':
-      return await searchSubtree(path, (entry) => isProtected(entry, restrictions), SEARCH_INSTEAD);
+      return await search(path, (entry) => isProtected(entry, rules), SEARCH_INSTEAD);
     case 'followed':
-      return await searchSubtree(
+      return await search(
         path,
-        (entry) => isProtected(entry, restrictions) || (entry.isLink && isDirectory(entry.path)),
+        (entry) => isProtected(entry, rules) || (entry.isLink && isDirectory(entry.path)),
         SEARCH_INSTEAD,
       );
     case 'tracked':
-      return await findProtectedInRepository(path, restrictions);
+      return await findProtectedTracked(path, rules);
   }
 }
 
@@ -79,18 +71,18 @@ const SEARCH_INSTEAD = 'name a smaller directory, or use Grep, which leaves such
 const LIST_INSTEAD = 'name a smaller directory, or use Glob';
 
 /** Returns true if a file or link may not be read without asking a person. */
-function isProtected({ path, isLink }: SubtreeEntry, restrictions: ReadRestrictions): boolean {
+function isProtected({ path, isLink }: SubtreeEntry, rules: ReadRules): boolean {
   return (
     isSecretPath(path) ||
-    (restrictions.hasRules && restrictions.mayConcern(path)) ||
-    (isLink && !restrictions.allowsLink(path))
+    (rules.hasAny && rules.mayConcern(path)) ||
+    (isLink && !rules.allowsLink(path))
   );
 }
 
 /**
  * Returns the reason if an entry below a directory passes the test, or if there are too many entries; else undefined.
  */
-async function searchSubtree(
+async function search(
   directory: string,
   test: (entry: SubtreeEntry) => boolean,
   instead: string,
@@ -107,23 +99,19 @@ async function searchSubtree(
 }
 
 /** Returns why a git command is not proved: it shows the content of all tracked files, and one of them is protected. */
-async function findProtectedInRepository(
-  path: string,
-  restrictions: ReadRestrictions,
-): Promise<string | undefined> {
+async function findProtectedTracked(path: string, rules: ReadRules): Promise<string | undefined> {
   const repository = findRepository(path);
   // Outside of a repository, git compares all files below the directories in its arguments.
-  if (repository === undefined) return await findProtectedBelow(path, 'contents', restrictions);
+  if (repository === undefined) return await findProtectedBelow(path, 'contents', rules);
   const tracked = readTrackedFiles(repository);
-  if (tracked === null)
-    return "the repository's list of files can't be read; name the files that you want";
+  if (tracked === null) return "the files of the repository can't be listed; name single files";
   const found = tracked.names
     .map((name) => join(repository.top, name))
     .find(
       (file) =>
         file !== path &&
         isInside(path, file) &&
-        (isSecretPath(file) || (restrictions.hasRules && restrictions.mayConcern(file))),
+        (isSecretPath(file) || (rules.hasAny && rules.mayConcern(file))),
     );
   return found === undefined
     ? undefined

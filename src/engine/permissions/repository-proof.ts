@@ -8,7 +8,7 @@ import { isInside } from '../../base/path-inside.ts';
 import type { Rights } from '../../protocol/permission.ts';
 
 /** The sandbox, rights and home directory with which a git command would run. */
-interface GitSituation {
+interface GitContext {
   readonly sandboxed: boolean;
   readonly rights: Pick<Rights, 'roots'>;
   readonly home: string;
@@ -21,7 +21,7 @@ interface GitSituation {
  */
 export function findRepositoryProblem(
   directory: string,
-  { sandboxed, rights, home }: GitSituation,
+  { sandboxed, rights, home }: GitContext,
 ): string | undefined {
   const repository = findRepository(directory);
   if (repository === undefined) return undefined;

@@ -75,7 +75,7 @@ const MAX_DESCRIBED_TOKENS = 1_400;
 const MIN_DESCRIPTION_LENGTH = 80;
 const DESCRIPTION_LENGTHS: readonly number[] = [240, 160, 110, MIN_DESCRIPTION_LENGTH];
 /** The length at which the descriptions of built-in agents are complete. */
-const BUILTIN_DESCRIPTION_LENGTH = 160;
+const BUILTIN_LENGTH = 160;
 
 /** The agents to list, and the prompt of the conversation that chooses between them. */
 interface TypeListRequest {
@@ -130,11 +130,9 @@ function formatEntry({ agent, callName }: Entry, length: number): string {
   const isBuiltin = agent.origin.scope === 'builtin';
   const use = shortenDescription(
     usageDescription(agent),
-    isBuiltin ? Math.max(length, BUILTIN_DESCRIPTION_LENGTH) : length,
+    isBuiltin ? Math.max(length, BUILTIN_LENGTH) : length,
   );
-  return escapeTags(
-    `- ${callName}${use === '' ? '' : `: ${use}`}${formatRequiredParameters(agent)}`,
-  );
+  return escapeTags(`- ${callName}${use === '' ? '' : `: ${use}`}${formatRequired(agent)}`);
 }
 
 /** The maximum number of parameter names that a line shows, and their maximum length in code points. */
@@ -142,7 +140,7 @@ const MAX_PARAMETERS = 4;
 const MAX_PARAMETER_LENGTH = 30;
 
 /** Names the parameters that a call of this type has to give, since they have no default. */
-function formatRequiredParameters({ parameters = [] }: AgentDefinition): string {
+function formatRequired({ parameters = [] }: AgentDefinition): string {
   const needed = parameters.filter((each) => each.default === undefined);
   if (needed.length === 0) return '';
   const names = needed.slice(0, MAX_PARAMETERS).map(({ name }) => {

@@ -3,10 +3,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import {
-  proveCommands,
-  type CommandSituation,
-} from '../../../src/engine/permissions/command-proof.ts';
+import { proveCommands, type ProofContext } from '../../../src/engine/permissions/command-proof.ts';
 import type { CommandProof } from '../../../src/policy/call.ts';
 import { parseShellLine } from '../../../src/policy/shell/parse-line.ts';
 import { NO_ACCESS } from '../../../src/protocol/permission.ts';
@@ -16,9 +13,9 @@ import { tempDirectory } from '../../sys/temp.ts';
 interface Workspace {
   readonly root: string;
   readonly outside: string;
-  prove(line: string, more?: Partial<CommandSituation>, rules?: RuleTexts): Promise<CommandProof>;
+  prove(line: string, more?: Partial<ProofContext>, rules?: RuleTexts): Promise<CommandProof>;
   /** Returns the paths that a command reads, or the reason why it is not proved. */
-  told(line: string, more?: Partial<CommandSituation>, rules?: RuleTexts): Promise<unknown>;
+  told(line: string, more?: Partial<ProofContext>, rules?: RuleTexts): Promise<unknown>;
 }
 
 function workspace(files: readonly string[] = []): Workspace {

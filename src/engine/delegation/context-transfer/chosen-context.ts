@@ -78,15 +78,11 @@ async function readTransferredFile(
 }
 
 /** Refuses an image or document: a child gets only text. */
-async function refuseAttachment(): Promise<string> {
+async function refuse(): Promise<string> {
   return 'files are handed on as text. Name it in the prompt, and the subagent reads it itself';
 }
 
-const TEXT_ONLY: AttachPort = {
-  refusal: refuseAttachment,
-  add: refuseAttachment,
-  addAgain: refuseAttachment,
-};
+const TEXT_ONLY: AttachPort = { refusal: refuse, add: refuse, addAgain: refuse };
 
 /** Returns the planned child in the form of a task that makes calls, so that files are read with its rights. */
 function toCallingTask({ caller, id, plan }: TransferRequest): Omit<CallingTask, 'view'> {
@@ -101,7 +97,8 @@ function toCallingTask({ caller, id, plan }: TransferRequest): Omit<CallingTask,
 
 /** The maximum length of one result, in tokens. A longer result is cut, with a note on how to read the rest. */
 const MAX_RESULT_TOKENS = 8_000;
-const RESULTS_FIELD = 'context.results';
+/** The argument that names the results, for messages. */
+const FIELD = 'context.results';
 
 /** Reads the answer of an ended task that the caller can see. */
 function readTransferredResult(
@@ -109,26 +106,20 @@ function readTransferredResult(
   { caller, plan }: TransferRequest,
   reference: string,
 ): { readonly id: string; readonly quoted: QuotedText } | MusterError {
-  const found = findVisibleTask(caller, engine.running, { field: RESULTS_FIELD, reference });
+  const found = findVisibleTask(caller, engine.running, { field: FIELD, reference });
   if (found instanceof MusterError) return found;
   const { id } = found;
   if (found.kind === 'shell') {
-    return new MusterError(
-      'INVALID_PARAM',
-      `${RESULTS_FIELD}: ${id} is a shell; only tasks have results`,
-    );
+    return new MusterError('INVALID_PARAM', `${FIELD}: ${id} is a shell; only tasks have results`);
   }
   const state = readTaskState(engine, id);
   if (state instanceof MusterError) {
-    return new MusterError(state.code, `${RESULTS_FIELD}: ${id}: ${state.message}`);
+    return new MusterError(state.code, `${FIELD}: ${id}: ${state.message}`);
   }
   if (state.end === null || state.status === 'interrupted') {
     const remedy =
       state.end === null ? 'wait for it with TaskOutput' : 'let it go on with `resume`';
-    return new MusterError(
-      'CONFLICT',
-      `${RESULTS_FIELD}: task ${id} has not ended: ${remedy} first`,
-    );
+    return new MusterError('CONFLICT', `${FIELD}: task ${id} has not ended: ${remedy} first`);
   }
   const result = fullResult(state);
   const { text, next } = cutPage(result, 0, MAX_RESULT_TOKENS);

@@ -102,7 +102,7 @@ function forkContext(
 ): TransferredContext | MusterError {
   const modelError = findModelError(caller, plan);
   if (modelError !== null) return modelError;
-  const setup = keepToolsOfCaller(caller, plan.setup);
+  const setup = keepTools(caller, plan.setup);
   const unusable = findUnusableReason(plan.agent, setup);
   if (unusable !== null) return new MusterError('INVALID_PARAM', `context: ${unusable}`);
   const forkedPlan = { ...plan, agent: useEffortOfCaller(caller.spec.agent, plan.agent), setup };
@@ -126,10 +126,7 @@ function findModelError(caller: TaskRun, { model }: ChildPlan): MusterError | nu
 }
 
 /** Keeps those tools of the child that are in the parent's requests, in the order of these requests. */
-function keepToolsOfCaller(
-  { prefix }: TaskRun,
-  { tools, dropped, ...rest }: AgentSetup,
-): AgentSetup {
+function keepTools({ prefix }: TaskRun, { tools, dropped, ...rest }: AgentSetup): AgentSetup {
   const kept = prefix.tools.flatMap(({ name }) => tools.find((tool) => tool.name === name) ?? []);
   const lost = tools
     .filter((tool) => !kept.includes(tool))
