@@ -10,15 +10,14 @@ import { statesOf, testEngine, WORKER, type EngineSetup, type TestEngine } from 
 import type { TaskState } from '../../../src/protocol/state/task-state.ts';
 import { loadBuiltinAgents } from '../../../src/agents/builtin.ts';
 
-/** The worker goes before the one of its name. */
 const AGENTS: readonly AgentDefinition[] = await loadBuiltinAgents();
 
-/** The main agent's prompts begin with `main`. */
+/** Creates an engine with the built-in agents. The prompts of the main agent begin with `main`. */
 function engine(parts: Play, setup: EngineSetup = {}): TestEngine {
   return testEngine(play(parts), { agents: AGENTS, ...setup });
 }
 
-/** Types of the main task's children, in the order in which they were made. */
+/** Returns the agent types of the main task's children, in the order of their creation. */
 function childTypes(test: TestEngine): readonly string[] {
   const states = statesOf(test.events);
   const main = [...states.values()].find(({ spec }) => spec.parent === null);
@@ -230,7 +229,9 @@ it('the history stays complete when a request is sent again after a failure', as
   expect(answers).toEqual([1, 0]);
 });
 
-/** Runs until its process dies at that batch of events, then goes on from the log: the main task's state. */
+/**
+ * Runs until the process dies at this batch of events, then resumes from the log. Returns the state of the main task.
+ */
 async function survived(batch: number): Promise<TaskState | null> {
   const script = { main: [{ text: 'I know that.' }, { text: 'done' }] };
   const disk = openMemoryStore({});

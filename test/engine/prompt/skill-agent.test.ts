@@ -10,7 +10,7 @@ import { TOOL_NAMES, CODE_SEARCH } from '../../../src/protocol/tool-names.ts';
 import { skillNamed } from '../../agents/skills/support.ts';
 import { rootRights, WORKER } from '../support.ts';
 
-/** Without the one that nobody lists. */
+/** All tools except the one for code search, which no definition lists. */
 const LISTED = TOOL_NAMES.filter((name) => name !== CODE_SEARCH);
 const AVAILABLE = [...LISTED, 'mcp__ci__run', 'mcp__ci__log', 'mcp__web__get'].map((name) => ({
   name,
