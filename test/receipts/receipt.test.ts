@@ -19,7 +19,7 @@ function lineOf(events: readonly EventBody[]): readonly string[] {
   return formatReceiptParts(stateOf(events), 'full');
 }
 
-/** The parts of the line that differ from those of a task that did nothing but run commands. */
+/** Returns the parts of the line that differ from the line of a task that only ran commands. */
 function partsAbout(word: string, events: readonly EventBody[]): readonly string[] {
   return lineOf(events).filter((part) => part.includes(word));
 }
@@ -239,7 +239,7 @@ describe('text of a task', () => {
         const line = parts.join(' · ');
         expect(line).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]/u);
         expect(line.length).toBeLessThan(8_000);
-        // Outside of quotes, no text of the task adds a part.
+        // A text of the task can't add a part to the line outside of quotes.
         const unquoted = line.replaceAll(/"(?:[^"\\]|\\.)*"/g, '"');
         expect(unquoted.split(' · ').length).toBe(7);
         for (const part of parts) expect(part).toMatch(PART);

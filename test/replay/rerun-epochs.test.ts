@@ -7,7 +7,7 @@ import { openMemoryStore } from '../../src/store/memory-store.ts';
 import { play } from '../engine/play.ts';
 import { SETTINGS, testEngine } from '../engine/support.ts';
 
-/** To fold the log for each of so many owners would take minutes. */
+/** With this number of owners, folding the log for each of them would take minutes. */
 const OWNERS = 20_000;
 
 it('a log with thousands of owners is rerun, and each of its owners is examined', async () => {

@@ -24,7 +24,7 @@ const death = fc.record({
   kept: fc.nat(2),
 });
 
-/** Stopped while it waited to try again, and killed before that stood in its log. */
+/** A task that was stopped while it waited for a retry, and killed before its log recorded that. */
 const STOPPED_AND_KILLED: [Plan, Death[]] = [
   {
     work: { turns: [], end: 'flaky', maxTurns: null },
@@ -95,7 +95,7 @@ function sourceOf({ store, plan }: World): RerunSource {
   return { store, settings, tools: mapToolsByName({ store, settings }, worldTools()) };
 }
 
-/** Those that stood in an accepted request. */
+/** Returns the outcomes that were part of an accepted request. */
 function heardOutcomes(events: readonly TaskEvent[]) {
   const accepted = events.findLast(({ type }) => type === 'turn.accepted')?.seq ?? -1;
   const started = events.findLast(({ seq, type }) => seq < accepted && type === 'turn.started');

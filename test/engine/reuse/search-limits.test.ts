@@ -11,7 +11,10 @@ import { delegate, looks, SCOUT, scout, workspace } from './support.ts';
 
 const LOOK = { look: looks(call('Read', { file_path: 'a.ts' })) };
 
-/** A Read that never comes back where it is only made to compare; `begun` resolves when it was. */
+/**
+ * A Read that does not return before it is aborted when the call is only repeated for a comparison. Then `begun` is
+ * called when it starts.
+ */
 function stuckRead(begun: () => void): AnyTool {
   return {
     name: 'Read',

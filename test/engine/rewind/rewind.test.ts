@@ -36,7 +36,7 @@ function numbers(world: World, id: string, type: TaskEvent['type']): readonly nu
   return eventsOf(world.store, id).flatMap((event) => (event.type === type ? [event.seq] : []));
 }
 
-/** Reads a file, then does this to it; the event right after the read. */
+/** Lets the task read a file, then runs `change` on the file. Returns the event right after the read. */
 async function changed(world: World, ...work: readonly ReturnType<typeof call>[]) {
   const id = await played(world, {
     main: [calls(read(world, 'a.txt')), ...work.map((each) => calls(each))],
@@ -205,7 +205,7 @@ describe('a rewind that was interrupted', () => {
     const { files } = await planRewind(world.store, id, { to });
     const [file] = files;
     if (file === undefined || file.from === null) throw new Error('nothing to remove');
-    // As a hostile log would have it.
+    // Write an event as a forged log could contain it.
     fs.writeFileSync(world.path(NAME), 'two');
     const log = world.store.claim(id);
     const rewound = { to, undoes: null, stint: 1, turns: 1, end: null, dropped: [] };
@@ -345,7 +345,7 @@ describe('after a rewind', () => {
   });
 });
 
-/** Whether a task below the main one has written such an event down. */
+/** Returns true if a descendant of the main task has written such an event. */
 function childHas(world: World, type: TaskEvent['type']): boolean {
   const below = world.store.list().filter(({ parent }) => parent !== null);
   return below.some(({ id }) => numbers(world, id, type).length > 0);

@@ -17,7 +17,7 @@ const FORM = {
 const part = (input: JsonObject = {}) =>
   calls(call('Task', { prompt: 'part', description: 'count it', output_schema: FORM, ...input }));
 
-/** The one child of the main agent, as its log tells it. */
+/** Returns the state of the main agent's only child, from its log. */
 function childOf({ events }: TestEngine): TaskState {
   const id = events.find(({ type }) => type === 'child.created')?.task;
   const child = events.find((event) => event.type === 'task.created' && event.task !== id)?.task;
