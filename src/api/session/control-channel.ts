@@ -43,13 +43,13 @@ export class ControlChannel {
 async function openServer(options: ControlChannelOptions): Promise<ControlServer | null> {
   const { engine, store, dataDir, onNotice } = options;
   try {
-    const [{ controlPath }, { openControlServer: openControl }, { createControlHandler }] =
+    const [{ controlSocketPath }, { openControlServer: openControl }, { createControlHandler }] =
       await Promise.all([
         import('../../control/path.ts'),
         import('../../control/server.ts'),
         import('./control-handler.ts'),
       ]);
-    const path = controlPath({ dataDir, token: store.token });
+    const path = controlSocketPath({ dataDir, token: store.token });
     return await openControl({ path, handle: createControlHandler(engine, store) });
   } catch (thrown) {
     onNotice(`other terminals can't reach this run: ${errorMessage(thrown)}`);

@@ -9,7 +9,7 @@ import type { TaskStore } from '../../store/task-store.ts';
 import { homeDirectory, type Environment } from '../../sys/env.ts';
 import { TRUST_NOTHING } from '../../sys/files/project-file.ts';
 import { loadConfig } from '../../config/load.ts';
-import { requestContext, type RequestContext } from '../../report/request-context.ts';
+import { measureRequest, type RequestContext } from '../../report/request-context.ts';
 import { modelSettings } from '../setup/settings.ts';
 
 /** A request with the context window of its model. */
@@ -49,7 +49,7 @@ export async function contextOfTask(
       `task ${id} is a run of a template and asks no model: look at one of its items`,
     );
   }
-  const context = requestContext(events, { turn, prefix: recordedPrefix(store, spec) });
+  const context = measureRequest(events, { turn, prefix: recordedPrefix(store, spec) });
   const window = await windowOf(context.model, environment);
   const taken = context.counted?.total ?? context.tokens;
   return { ...context, window, left: window === null ? null : window - taken };
