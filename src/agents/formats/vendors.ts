@@ -165,8 +165,8 @@ export const gemini = defineVendor('gemini', {
 export const goose = defineVendor('goose', {
   locations: {
     project: ['.goose/recipes'],
-    user: ({ config, readVariable: named }) => {
-      const directories = (named('GOOSE_RECIPE_PATH') ?? '').split(':').filter(isAbsolute);
+    user: ({ config, readVariable }) => {
+      const directories = (readVariable('GOOSE_RECIPE_PATH') ?? '').split(':').filter(isAbsolute);
       return [...directories, join(config, 'goose', 'recipes')];
     },
   },
@@ -207,8 +207,8 @@ const OPENCODE_NAMES = ['agents', 'agent', 'modes', 'mode', ...OPENCODE_FILES];
 export const opencode = defineVendor('opencode', {
   locations: {
     project: [...OPENCODE_NAMES.map((name) => join('.opencode', name)), ...OPENCODE_FILES],
-    user: ({ home, config, readVariable: named }) =>
-      [named('OPENCODE_CONFIG_DIR'), join(config, 'opencode'), join(home, '.opencode')]
+    user: ({ home, config, readVariable }) =>
+      [readVariable('OPENCODE_CONFIG_DIR'), join(config, 'opencode'), join(home, '.opencode')]
         .filter((directory) => directory !== undefined)
         .flatMap((directory) => OPENCODE_NAMES.map((name) => join(directory, name))),
   },

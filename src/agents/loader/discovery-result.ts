@@ -68,10 +68,10 @@ export class DefinitionCollector<T extends { readonly name: string }> {
 
   /** Returns the result. The first definition with a name shadows later definitions with this name. */
   result(items: readonly T[] = this.items): DiscoveryResult<T> {
-    const { pathOf, givesWay: yields = () => false } = this.#kind;
+    const { pathOf, givesWay = () => false } = this.#kind;
     const used = new Map<string, T>();
     const shadowed: ShadowedDefinition<T>[] = [];
-    for (const item of items.toSorted((a, b) => Number(yields(a)) - Number(yields(b)))) {
+    for (const item of items.toSorted((a, b) => Number(givesWay(a)) - Number(givesWay(b)))) {
       const key = item.name.toLowerCase();
       const first = used.get(key);
       if (first === undefined) used.set(key, item);

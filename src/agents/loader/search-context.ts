@@ -21,11 +21,11 @@ export interface UserDirectories {
 function userDirectories(environment: Environment): UserDirectories {
   const home = environment['HOME'] || homedir();
   // According to the XDG specification, a relative path in XDG_CONFIG_HOME must be ignored.
-  const named = (variable: string): string | undefined => {
+  const readVariable = (variable: string): string | undefined => {
     const path = expandHome(environment[variable] ?? '', home);
     return isAbsolute(path) ? path : undefined;
   };
-  return { home, config: named('XDG_CONFIG_HOME') ?? join(home, '.config'), readVariable: named };
+  return { home, config: readVariable('XDG_CONFIG_HOME') ?? join(home, '.config'), readVariable };
 }
 
 /**
@@ -33,18 +33,18 @@ function userDirectories(environment: Environment): UserDirectories {
  * has precedence over the default.
  */
 export const PRODUCT_HOMES = {
-  claude: ({ home, readVariable: named }: UserDirectories) =>
-    named('CLAUDE_CONFIG_DIR') ?? join(home, '.claude'),
-  codex: ({ home, readVariable: named }: UserDirectories) =>
-    named('CODEX_HOME') ?? join(home, '.codex'),
-  copilot: ({ home, readVariable: named }: UserDirectories) =>
-    named('COPILOT_HOME') ?? join(home, '.copilot'),
-  gemini: ({ home, readVariable: named }: UserDirectories) =>
-    join(named('GEMINI_CLI_HOME') ?? home, '.gemini'),
-  pi: ({ home, readVariable: named }: UserDirectories) =>
-    named('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent'),
-  qwen: ({ home, readVariable: named }: UserDirectories) =>
-    named('QWEN_HOME') ?? join(home, '.qwen'),
+  claude: ({ home, readVariable }: UserDirectories) =>
+    readVariable('CLAUDE_CONFIG_DIR') ?? join(home, '.claude'),
+  codex: ({ home, readVariable }: UserDirectories) =>
+    readVariable('CODEX_HOME') ?? join(home, '.codex'),
+  copilot: ({ home, readVariable }: UserDirectories) =>
+    readVariable('COPILOT_HOME') ?? join(home, '.copilot'),
+  gemini: ({ home, readVariable }: UserDirectories) =>
+    join(readVariable('GEMINI_CLI_HOME') ?? home, '.gemini'),
+  pi: ({ home, readVariable }: UserDirectories) =>
+    readVariable('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent'),
+  qwen: ({ home, readVariable }: UserDirectories) =>
+    readVariable('QWEN_HOME') ?? join(home, '.qwen'),
 } as const;
 
 /** The owner of a directory, which decides whether the files in it must be trusted. */

@@ -40,7 +40,7 @@ const WITHOUT_TOOL: ReadonlySet<string> = new Set(
 );
 
 /** Replaces newer names of permissions by the older ones. */
-export function useOlderNames(entries: readonly PermissionEntry[]): readonly PermissionEntry[] {
+export function toOlderNames(entries: readonly PermissionEntry[]): readonly PermissionEntry[] {
   return entries.map(({ permission, pattern, action, whole }) => ({
     permission: RENAMED.get(permission) ?? permission.replace(/^\*+$/, '*'),
     pattern,

@@ -2,7 +2,7 @@ import { grantedTools } from '../../protocol/tool-aliases.ts';
 import type { PermissionAction, PermissionEntry } from './entries.ts';
 import {
   toRuleSpecifiers,
-  useOlderNames,
+  toOlderNames,
   findPermissionSubjects,
   type PermissionSubject,
 } from './subjects.ts';
@@ -39,7 +39,7 @@ export function translatePermissions(
   written: readonly PermissionEntry[],
   vendor: string,
 ): TranslatedPermissions {
-  const entries = useOlderNames(written);
+  const entries = toOlderNames(written);
   const { subjects, others } = findPermissionSubjects(entries, vendor);
   const decisions = subjects.map((each) => translateSubject(each, entries));
   const servers = others.map((name) => translateServer(name, entries));

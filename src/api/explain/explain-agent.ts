@@ -18,7 +18,7 @@ import type {
 } from '../../protocol/permission.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
 import { openSessionParts } from '../session/open-session-parts.ts';
-import { systemTexts, toolTexts, type RequestText } from '../../report/request-texts.ts';
+import { measureSystemPrompt, measureTools, type RequestText } from '../../report/request-texts.ts';
 import type { MusterOptions } from '../setup/options.ts';
 import { createSession } from '../session/session.ts';
 import { createRootRights } from '../../policy/attenuate.ts';
@@ -180,7 +180,7 @@ function createExplanation(
 ): AgentExplanation {
   const { agent, background, decision, setup, prefix, unusable } = plan;
   const { memory } = setup;
-  const sources = [...systemTexts(prefix), ...toolTexts(prefix)];
+  const sources = [...measureSystemPrompt(prefix), ...measureTools(prefix)];
   const unknown = agent.problems.filter(({ code }) => code === 'unknown-tool');
   return {
     name: agent.name,

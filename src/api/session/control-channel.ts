@@ -44,12 +44,13 @@ export class ControlChannel {
 async function openServer(options: ControlChannelOptions): Promise<ControlServer | null> {
   const { engine, store, dataDir, onNotice } = options;
   try {
-    const [{ controlPath }, { openControlServer }, { createControlHandler }] = await Promise.all([
-      import('../../control/path.ts'),
-      import('../../control/server.ts'),
-      import('./control-handler.ts'),
-    ]);
-    const path = controlPath({ dataDir, token: store.token });
+    const [{ controlSocketPath }, { openControlServer }, { createControlHandler }] =
+      await Promise.all([
+        import('../../control/path.ts'),
+        import('../../control/server.ts'),
+        import('./control-handler.ts'),
+      ]);
+    const path = controlSocketPath({ dataDir, token: store.token });
     return await openControlServer({ path, handle: createControlHandler(engine, store) });
   } catch (thrown) {
     onNotice(`other terminals cannot control this session: ${errorMessage(thrown)}`);

@@ -5,7 +5,7 @@ import { isId } from '../../base/ids.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import type { TaskOwner, TaskStore } from '../../store/task-store.ts';
 import { sendControlRequest } from '../../control/client.ts';
-import { controlPath } from '../../control/path.ts';
+import { controlSocketPath } from '../../control/path.ts';
 
 /** A data directory and the store of its tasks. */
 export interface TaskDirectory {
@@ -61,7 +61,7 @@ export async function askProcess(
     isStillOwner = () => store.getOwner(request.task)?.token === owner.token,
   }: AskOptions = {},
 ): Promise<ControlReply> {
-  const path = controlPath({ dataDir, token: owner.token });
+  const path = controlSocketPath({ dataDir, token: owner.token });
   const giveUpAt = performance.now() + MAX_LISTEN_DELAY_MS;
   for (;;) {
     try {

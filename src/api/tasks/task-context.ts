@@ -9,7 +9,8 @@ import type { TaskStore } from '../../store/task-store.ts';
 import { homeDirectory, type Environment } from '../../sys/env.ts';
 import { TRUST_NOTHING } from '../../sys/files/project-file.ts';
 import { loadConfig } from '../../config/load.ts';
-import { requestContext, type RequestContext } from '../../report/request-context.ts';
+import { measureRequest, type RequestContext } from '../../report/request-context.ts';
+import { createModelSettings } from '../setup/settings.ts';
 import { createModelSettings } from '../setup/settings.ts';
 
 /** The content of a request, and the context window of its model. */
@@ -49,7 +50,7 @@ export async function readTaskContext(
       `task ${id} is a run of a template, which sends no requests: look at the task of one of its items`,
     );
   }
-  const context = requestContext(events, { turn, prefix: loadRecordedPrefix(store, spec) });
+  const context = measureRequest(events, { turn, prefix: loadRecordedPrefix(store, spec) });
   const window = await findContextWindow(context.model, environment);
   const used = context.counted?.total ?? context.tokens;
   return { ...context, window, left: window === null ? null : window - used };

@@ -76,14 +76,17 @@ function createTasks(
       return buildResultEnvelope(task, paths);
     },
     async report(prefix, visit) {
-      const { treeReport } = await import('../../report/tree-report.ts');
+      const { createTreeReport } = await import('../../report/tree-report.ts');
       // `state` throws an error that names the damage if the log has lost its beginning.
       const { id } = state(prefix).spec;
       const source = {
         scan: (task: string, each: (event: TaskEvent) => void) => void store.scan(task, each),
         isOwned: (task: string) => store.getOwner(task) !== null,
       };
-      return treeReport(source, id, { now: Date.now(), ...(visit === undefined ? {} : { visit }) });
+      return createTreeReport(source, id, {
+        now: Date.now(),
+        ...(visit === undefined ? {} : { visit }),
+      });
     },
     async context(prefix, turn) {
       const { readTaskContext } = await import('./task-context.ts');
