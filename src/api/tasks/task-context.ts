@@ -11,7 +11,6 @@ import { TRUST_NOTHING } from '../../sys/files/project-file.ts';
 import { loadConfig } from '../../config/load.ts';
 import { measureRequest, type RequestContext } from '../../report/request-context.ts';
 import { createModelSettings } from '../setup/settings.ts';
-import { createModelSettings } from '../setup/settings.ts';
 
 /** The content of a request, and the context window of its model. */
 export interface TaskContext extends RequestContext {
