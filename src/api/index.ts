@@ -1,6 +1,6 @@
 /**
- * Everything that front ends import: types, small functions that any command may load, and functions that load
- * their module at the first call (docs/decisions/0036).
+ * All names that front ends import: types, small functions that every command may load, and functions that load their
+ * module at the first call (docs/decisions/0036).
  */
 export { MusterError, UsageError, type ErrorCode, type ErrorInfo } from '../base/errors.ts';
 export { VERSION } from '../base/version.ts';
@@ -79,7 +79,7 @@ export const createEnvironmentRedactor = loadAtFirstCall(
   async () => (await import('./setup/secrets.ts')).createEnvironmentRedactor,
 );
 
-/** Turns a loader of a function into a function that loads it when it is first called. */
+/** Returns a function that loads its implementation with `load` when it is called, and passes on its arguments. */
 function loadAtFirstCall<Args extends readonly unknown[], Result>(
   load: () => Promise<(...args: Args) => Result | Promise<Result>>,
 ): (...args: Args) => Promise<Result> {

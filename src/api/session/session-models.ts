@@ -6,7 +6,7 @@ import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { limitByOpenFiles } from '../setup/parallel-limits.ts';
 import { loadKeyReader, readAccounts } from '../setup/accounts.ts';
 import { listSecretForms } from '../setup/secrets.ts';
-import { connectLimits, modelSettings } from '../setup/settings.ts';
+import { createModelPortLimits, createModelSettings } from '../setup/settings.ts';
 import type { SessionConfig } from './session-config.ts';
 import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts';
 import { createModelPort, type ConnectedModels } from '../../model/model-port.ts';
@@ -26,8 +26,8 @@ export interface SessionModels {
 }
 
 /**
- * Finds the configured models and prepares the connections to their providers. With `preload`, the code that the
- * first request needs is loaded while the rest of the session is opened. Throws UsageError where no model can be used.
+ * Finds the configured models and prepares the connections to their providers. With `preload`, starts to
+ * load the code that the first request needs. Throws UsageError if no model can be used.
  */
 export async function openSessionModels(
   { environment, state, directory, loaded, onNotice, secrets }: SessionConfig,
@@ -41,7 +41,11 @@ export async function openSessionModels(
   };
   const accounts = readAccounts(directory, onNotice);
   for (const { key } of accounts) if (key !== null) addSecret(key);
-  const setup = await discoverModels(modelSettings(loaded), { env: environment, fetch, accounts });
+  const setup = await discoverModels(createModelSettings(loaded), {
+    env: environment,
+    fetch,
+    accounts,
+  });
   const main = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
   for (const problem of setup.problems ?? []) onNotice(problem);
   const limits = limitByOpenFiles(
@@ -56,7 +60,7 @@ export async function openSessionModels(
     deadlines,
     version: VERSION,
     providers: setup.providers,
-    limits: connectLimits(config),
+    limits: createModelPortLimits(config),
     admission: {
       maxConcurrent: limits.maxConcurrent,
       requestsPerMinute: config.provider.requestsPerMinute,

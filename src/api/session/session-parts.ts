@@ -23,7 +23,7 @@ import type { TemplateDefinition } from '../../protocol/template.ts';
 export interface SessionParts {
   readonly engine: Engine;
   readonly inbox: Inbox;
-  /** True if a flag, an option or the configuration says what happens to questions. */
+  /** True if a flag, an option or the configuration determines how questions are treated. */
   readonly isOnAskChosen: boolean;
   readonly store: TaskStore;
   readonly router: EventRouter;
@@ -36,12 +36,12 @@ export interface SessionParts {
   /** Loads the templates that can be used now. */
   readonly templates: () => Promise<DiscoveryResult<TemplateDefinition>>;
   readonly grant: RootGrant;
-  /** The control channel, or null if no tasks are on disk, so that nobody else knows of them. */
+  /** The control channel, or null if no tasks are stored on disk: other processes cannot know these tasks. */
   readonly channel: ControlChannel | null;
   readonly retention: Retention;
-  /** The turn limit of the main agent, or null. */
+  /** The turn limit of the main agent, or null if there is none. */
   readonly maxTurns: number | null;
-  /** The mode that a flag of this start requests, or null. */
+  /** The permission mode that a flag requests, or null. */
   readonly modeFlag: PermissionMode | null;
   readonly verbose: boolean;
   readonly environment: Environment;

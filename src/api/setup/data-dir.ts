@@ -2,8 +2,8 @@ import { MusterError, UsageError } from '../../base/errors.ts';
 import { openFileStore } from '../../store/file-store.ts';
 
 /**
- * Opens the store in a data directory. Throws UsageError for a directory that cannot be used, because nothing has run
- * and the setting has to change. A temporary failure (a full disk) keeps its own error.
+ * Opens the store in a data directory. Throws UsageError if the directory cannot be used, because the user must choose
+ * another one. A temporary error, such as a full disk, is thrown unchanged.
  */
 export function openDataDirectory(
   options: Parameters<typeof openFileStore>[0],

@@ -54,7 +54,7 @@ interface Delegated {
   /** True if a notice reports the child's end. Otherwise its end is the outcome of the call. */
   readonly background: boolean;
   /**
-   * A key that is the same whenever the same work is delegated in the same words (`delegationKey`). Absent if a person
+   * A key that is the same whenever the same work is delegated in the same words (`toDelegationKey`). Absent if a person
    * resumed the child, and in older logs.
    */
   readonly delegation?: string;

@@ -11,7 +11,7 @@ interface OwnRounds {
 }
 
 /**
- * The delegations since the last change of a file or the last input of a person, by their keys (`delegationKey`).
+ * The delegations since the last change of a file or the last input of a person, by their keys (`toDelegationKey`).
  * A key identifies the agent and the text of a delegation.
  */
 export interface Delegations {

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { storageError, type FilePort, type FileStat } from './file-port.ts';
 
-/** The paths in a data directory. `tasks` is flat, so that a listing reads one directory. */
+/** The paths in a data directory. `tasks` has no subdirectories, so that a listing reads one directory. */
 export interface DataPaths {
   readonly root: string;
   readonly tasks: string;
@@ -33,7 +33,7 @@ export function getDataPaths(root: string): DataPaths {
 }
 
 /**
- * Creates the data directory (0700) if it is missing, and throws if somebody else could have tampered with it.
+ * Creates the data directory (0700) if it is missing, and throws if another user may have changed its content.
  * Returns the directories whose names may not be durable yet: those in which a directory was created, and the data
  * directory itself, which another process may have created before it died.
  */

@@ -15,7 +15,7 @@ export interface TaskListingOptions extends ListTasksOptions {
   readonly blobs: BlobDirectory;
   readonly index: TaskIndex;
   /** Returns the summary of a log that this process owns. */
-  getOwnSummary(id: string): TaskSummary | undefined;
+  getOwnedSummary(id: string): TaskSummary | undefined;
   /** Called with the problems of a log that was read. */
   reportProblems(id: string, problems: readonly LogProblem[]): void;
   /** Called for a log that cannot be read, so that its task is not listed. */
@@ -29,9 +29,9 @@ interface SummarizedLog {
 }
 
 /**
- * Lists all tasks, from new to old. It opens a log only if the index does not cover the task: the task has not ended, or
- * it has a lock, whose owner may be writing, or its ledger (the usage per model and day) is wanted and not in the index. Tasks that turn out to have
- * ended are added to the index.
+ * Lists all tasks, from new to old. Opens a log only if the index does not cover the task: the task has not ended, or
+ * it has a lock, whose owner may be writing, or its ledger (the usage per model and day) is requested and not in the
+ * index. Tasks that turn out to have ended are added to the index.
  */
 export function listStoredTasks(options: TaskListingOptions): readonly TaskSummary[] {
   // Read the names before the index, because an owner writes to the index before it releases its lock.
@@ -41,7 +41,7 @@ export function listStoredTasks(options: TaskListingOptions): readonly TaskSumma
   const missingFromIndex: SummarizedLog[] = [];
   for (const id of ids) {
     const cached =
-      options.getOwnSummary(id) ?? (locked.has(id) ? undefined : contents.ended.get(id));
+      options.getOwnedSummary(id) ?? (locked.has(id) ? undefined : contents.ended.get(id));
     if (cached !== undefined && (!options.withLedgers || cached.ledger !== undefined)) {
       tasks.push(cached);
       continue;
@@ -114,7 +114,10 @@ function updateIndex(
   }
 }
 
-/** Adds tasks to the index. Removes a task again if its log has grown, because a new owner may have written to the index before this process. */
+/**
+ * Adds tasks to the index. Removes a task again if its log has grown: a new owner may have written to the index before
+ * this process did.
+ */
 function addToIndex(options: TaskListingOptions, missingFromIndex: readonly SummarizedLog[]): void {
   const { files, tasks, index } = options;
   index.put(missingFromIndex.map(({ summary }) => summary));
@@ -124,6 +127,7 @@ function addToIndex(options: TaskListingOptions, missingFromIndex: readonly Summ
     if (size === undefined) deleted.add(summary.id);
     else if (size !== bytes) index.put([{ ...summary, ended: null }]);
   }
-  // If another process is compacting the index at this moment, nothing is removed: a later sweep removes the deleted tasks.
+  // If another process is compacting the index at this moment, nothing is removed: a later sweep removes the deleted
+  // tasks.
   index.remove(deleted);
 }

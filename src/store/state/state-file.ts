@@ -11,15 +11,15 @@ import { readWithLimit } from '../../sys/files/read-at-most.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
-/** The longest wait for another process, which holds the lock for one small write. */
-const MAX_WAIT_MS = 10_000;
-const WAIT_MS = 10;
+/** The maximum wait for another process, which holds the lock only for one small write. */
+const LOCK_TIMEOUT_MS = 10_000;
+const RETRY_DELAY_MS = 10;
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 
 /**
- * A small file of the user's state directory. Only the user can read and write it (0600, whatever the umask), it is
- * always replaced as a whole, and one process at a time changes it. All methods block, and throw MusterError that
- * names the file and what to do.
+ * A small file in the user's state directory. Only the user can read and write the file (0600, whatever the umask),
+ * each change replaces the full file, and only one process changes it at a time. All methods block. They throw
+ * MusterError, whose message names the file and what to do.
  */
 export class StateFile {
   readonly path: string;
@@ -27,8 +27,8 @@ export class StateFile {
   readonly #remedy: string;
 
   /**
-   * `directory` is absolute. It is created when the file is first written. `remedy`: the next step of a person who has moved
-   * a damaged file away, such as "sign in again".
+   * @param directory an absolute path; the directory is created when the file is first written
+   * @param remedy the next step of a person who has moved a damaged file away, such as "sign in again"
    */
   constructor(directory: string, name: string, remedy: string) {
     this.#directory = directory;
@@ -66,12 +66,12 @@ export class StateFile {
     }
   }
 
-  /** Replaces the content by the result of `change`. Another process waits meanwhile. */
+  /** Replaces the content by the result of `change`. Other processes that want to change the file wait. */
   update(change: (before: string | undefined) => string): void {
     try {
       this.#updateLocked(change);
     } catch (thrown) {
-      // A full or read-only disk, in whatever step it shows.
+      // Any step can fail with a system error, for example because the disk is full or read-only.
       throw systemErrorCode(thrown) === undefined
         ? thrown
         : storageError('change', this.path, thrown);
@@ -99,32 +99,32 @@ export class StateFile {
   damaged(how: string): MusterError {
     return new MusterError(
       'INVALID_PARAM',
-      `${this.path} is damaged (${how}), so nothing in it counts: move it away, then ${this.#remedy}`,
+      `${this.path} is damaged (${how}), so nothing in it applies: move it away, then ${this.#remedy}`,
     );
   }
 
   #acquire(locks: OwnerLocks, lock: string): void {
     const pause = new Int32Array(new SharedArrayBuffer(4));
-    for (let waited = 0; ; waited += WAIT_MS) {
-      const rival = locks.acquire(lock);
-      if (rival === undefined) return;
-      if (waited >= MAX_WAIT_MS) {
-        const message = `process ${rival.pid} is changing ${this.path}: try again`;
+    for (let waited = 0; ; waited += RETRY_DELAY_MS) {
+      const holder = locks.acquire(lock);
+      if (holder === undefined) return;
+      if (waited >= LOCK_TIMEOUT_MS) {
+        const message = `process ${holder.pid} is changing ${this.path}: try again`;
         throw new MusterError('CONFLICT', message, { retryable: true });
       }
-      Atomics.wait(pause, 0, 0, WAIT_MS);
+      Atomics.wait(pause, 0, 0, RETRY_DELAY_MS);
     }
   }
 
   #replace(text: string): void {
-    const draft = `${this.path}.${newId()}.new`;
-    const fd = nodeFiles.openNew(draft);
+    const temporaryPath = `${this.path}.${newId()}.new`;
+    const fd = nodeFiles.openNew(temporaryPath);
     try {
       writeAllBytes(nodeFiles, fd, Buffer.from(text));
       fs.fsyncSync(fd);
-      nodeFiles.rename(draft, this.path);
+      nodeFiles.rename(temporaryPath, this.path);
     } catch (thrown) {
-      nodeFiles.unlink(draft);
+      nodeFiles.unlink(temporaryPath);
       throw storageError('change', this.path, thrown);
     } finally {
       nodeFiles.close(fd);
@@ -143,7 +143,7 @@ function syncDirectory(path: string): void {
   try {
     fs.fsyncSync(fd);
   } catch (thrown) {
-    // Some file systems cannot sync a directory; the file itself is synced.
+    // Some file systems cannot sync a directory. The content of the file is synced in any case.
     if (systemErrorCode(thrown) !== 'EINVAL') throw thrown;
   } finally {
     fs.closeSync(fd);

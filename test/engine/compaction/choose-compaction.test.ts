@@ -22,7 +22,7 @@ function results(...tokens: readonly number[]): readonly ResultLayout[] {
   }));
 }
 
-/** Of so many turns of a size, after a prefix and a prompt. */
+/** Creates a layout with this total size and number of turns, after a prefix and a prompt. */
 function layout(size: number, turns: number, laid: readonly ResultLayout[] = []): ContextLayout {
   const each = (size - 1_000) / turns;
   return {

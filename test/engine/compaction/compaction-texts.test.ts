@@ -5,11 +5,11 @@ import { estimateTokensUnrounded } from '../../../src/base/token-estimate.ts';
 import { child, logOf } from '../../report/logs.ts';
 import { foldEvents } from '../../../src/protocol/state/fold.ts';
 
-/** What stands between the two notices. */
+/** Returns the texts between the first and the last notice. */
 function told(said: readonly Said[], most: number): readonly string[] {
   const state = foldEvents(logOf('a', [], { prompt: 'the task', parent: 'p1' }));
   state.conversation.compaction.said = said;
-  return buildHeadTexts(state, 100, { most, isSummarised: true }).slice(1, -1);
+  return buildHeadTexts(state, 100, { maxTokens: most, isSummarised: true }).slice(1, -1);
 }
 
 function message(text: string, from = 'p1'): Said {
@@ -63,7 +63,7 @@ it('names the background work and the loaded skills', () => {
     [3, { type: 'shell.started', shell: 'sh1', command: 'sleep 9', callId: 'x', output: '/o' }],
     [4, { ...skillLoaded, error: null, ms: 1 }],
   ]);
-  const texts = buildHeadTexts(foldEvents(log), 1, { most: 100, isSummarised: true });
+  const texts = buildHeadTexts(foldEvents(log), 1, { maxTokens: 100, isSummarised: true });
   expect(texts.slice(1, -1)).toEqual([
     '<notice>Running for you in the background: task c1, task c2, shell sh1.</notice>',
     expect.stringMatching(

@@ -5,7 +5,7 @@ import {
   listTemplatesIn,
   type TaskSummary,
 } from '../../../../api/index.ts';
-import { grantableModes } from '../../../../trust/mode-grants.ts';
+import { listGrantableModes } from '../../../../trust/mode-grants.ts';
 import { isTaskAtWork, taskLabel } from '../tasks/rows.ts';
 import type { StoredValueKind } from '../../completion-values.ts';
 
@@ -88,15 +88,15 @@ async function agents(place: CompletionLocation): Promise<readonly Candidate[]> 
 
 /** Returns values of `--agent-mode`. */
 async function agentModes(place: CompletionLocation): Promise<readonly Candidate[]> {
-  const { found } = await loadAgents(place);
-  return found.items.flatMap((agent) =>
-    grantableModes(agent).map((text) => ({ text, about: agent.description })),
+  const { discovery } = await loadAgents(place);
+  return discovery.items.flatMap((agent) =>
+    listGrantableModes(agent).map((text) => ({ text, about: agent.description })),
   );
 }
 
 /** Returns the models that the configuration names. */
 async function configuredModels(place: CompletionLocation): Promise<readonly Candidate[]> {
-  const { models } = (await loadAgents(place)).loaded.config;
+  const { models } = (await loadAgents(place)).loadedConfig.config;
   const { catalogue, providers: _, ...chosen } = models;
   const named = [...Object.values(chosen).flat(), ...catalogue.keys()];
   return named.filter((name) => name !== null).map((text) => ({ text, about: '' }));

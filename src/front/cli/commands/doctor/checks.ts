@@ -32,7 +32,7 @@ import { readConfig, type ConfigReading } from '../../../../config/load.ts';
 import { dataDirectory } from '../../../../config/paths.ts';
 import { describeConfigProblem } from '../../../../config/setting.ts';
 import type { RepairsByModel } from '../../../../report/repairs.ts';
-import { untrustedSummary, type UnusedFiles } from '../../../../trust/untrusted-notice.ts';
+import { summarizeUntrusted, type UnusedFiles } from '../../../../trust/untrusted-notice.ts';
 
 /** The facts about this process and machine that the checks look at. */
 export interface DoctorProbes {
@@ -257,7 +257,7 @@ function agentChecks({ loaded, problems }: AgentsReport): readonly Check[] {
 
 /** Reports files of the project that are not used because nobody has trusted them. */
 function trustChecks(unused: UnusedFiles): readonly Check[] {
-  const summary = untrustedSummary(unused);
+  const summary = summarizeUntrusted(unused);
   if (summary === null) return [];
   return [warn('trust', summary, 'look with "muster trust list", then "muster trust add"')];
 }

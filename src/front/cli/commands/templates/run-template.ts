@@ -99,7 +99,7 @@ async function continueRun(muster: Muster, action: Continue, onEvent: EventListe
   if (prefix === null) {
     throw new UsageError('no run of a template of this directory is in the logs');
   }
-  const { id, failed, changed } = await muster.templateRunLeft(prefix);
+  const { id, failed, itemChanges: changed } = await muster.templateRunLeft(prefix);
   if (changed !== null) printNotice(changed);
   if (failed > 0 && !action.retryFailed) {
     printNotice(
