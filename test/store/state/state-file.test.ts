@@ -168,7 +168,7 @@ describe('the trusted files', () => {
     mkdirSync(directory, { mode: 0o700 });
     writeFileSync(join(directory, 'trust.json'), text, { mode: 0o600 });
     const list = new StateList(directory, TRUSTED_FILES);
-    expect(() => list.all()).toThrow(/trust\.json is damaged .*its approvals do not apply/);
+    expect(() => list.all()).toThrow(/trust\.json is damaged .*nothing in it applies/);
     expect(() => list.add([entry('/a')])).toThrow(/is damaged/);
   });
 });
