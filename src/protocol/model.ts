@@ -306,14 +306,14 @@ export interface TokenPrices {
 }
 
 /** The prices of a complete request whose prompt, cached or not, is longer than a number of tokens. */
-export interface LongPromptRates extends TokenPrices {
+export interface LongPromptPrices extends TokenPrices {
   /** The number of tokens. */
-  readonly above: number;
+  readonly abovePromptTokens: number;
 }
 
 export interface ModelPrice extends TokenPrices {
   /** Prices for long prompts, in ascending order of `above`. Default: all prompts have the same prices. */
-  readonly longPrompts?: readonly LongPromptRates[];
+  readonly longPrompts?: readonly LongPromptPrices[];
   /** The source of the price. */
   readonly source: string;
   /** The date of the price according to the source, `YYYY-MM-DD`; null if it is not known. */
