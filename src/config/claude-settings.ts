@@ -6,7 +6,7 @@ import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
 import type { ConfigNotice, ConfigProblem, ValueSource } from './setting.ts';
 import { CLAUDE_MODES } from '../agents/fields/modes.ts';
-import { specifierKind } from '../protocol/specifier-kind.ts';
+import { findSpecifierKind } from '../protocol/specifier-kind.ts';
 import { parseRule, printRule, type ParsedRule, type RuleText } from '../policy/rules/rules.ts';
 import { makePatternAbsolute } from '../policy/rules/path-pattern.ts';
 
@@ -238,7 +238,7 @@ export function convertClaudeRule(
 function anchored(rule: PermissionRule, list: keyof RuleSet, directory: string): readonly string[] {
   const { tool, specifier, text } = rule;
   const isFromFile =
-    specifier !== undefined && specifierKind(tool) === 'path' && /^\/(?!\/)/.test(specifier);
+    specifier !== undefined && findSpecifierKind(tool) === 'path' && /^\/(?!\/)/.test(specifier);
   if (!isFromFile) return [text];
   const pinned = printRule({ tool, specifier: makePatternAbsolute(specifier, directory) });
   // Whoever wrote a refusal may have meant it from elsewhere: it holds there, too.

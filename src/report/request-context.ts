@@ -60,12 +60,12 @@ export function requestContext(
   const task = events[0]?.task ?? '';
   if (started === undefined) throw noSuchTurn(task, turn, turns.at(-1)?.turn ?? 0);
   const until = events.filter(({ seq }) => seq <= started.seq);
-  const { messages, handover } = foldEvents(until).conversation;
+  const { messages, summaryTransfer } = foldEvents(until).conversation;
   const counted = countedInput(events, started);
   const items = [
     ...toolTexts(prefix).map((source): Item => ({ group: 'tools', source })),
     ...systemTexts(prefix).map((source): Item => ({ group: 'system', source })),
-    ...messageTexts(messages, until, handover?.text ?? null).map((source): Item => ({
+    ...messageTexts(messages, until, summaryTransfer?.text ?? null).map((source): Item => ({
       group: 'messages',
       source,
     })),

@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { LimitedTools, ToolLimit } from '../../protocol/agent.ts';
-import { specifierKind } from '../../protocol/specifier-kind.ts';
+import { findSpecifierKind } from '../../protocol/specifier-kind.ts';
 import {
   findDenyRules,
-  expandToolWord,
-  grantedTools,
+  expandToolName,
+  findGrantedTools,
   type ToolGrant,
 } from '../../protocol/tool-aliases.ts';
 import type { SourceLine } from '../parsing/fields.ts';
@@ -77,7 +77,7 @@ function grantsOfName(
   if (call === undefined || ALL_CALLS.has(call.inside.trim())) return grants;
   return grants.flatMap((grant) => {
     const isWhole = !('limit' in grant) && !('isTooWide' in grant);
-    const takesRules = specifierKind(grant.tool) !== undefined && call.inside.trim() !== '';
+    const takesRules = findSpecifierKind(grant.tool) !== undefined && call.inside.trim() !== '';
     if (isWhole && takesRules) {
       const { tool } = grant;
       const rules = specifiersIn(call.inside).map((each) => `${tool}(${each})`);
@@ -113,7 +113,7 @@ function knownParts(reader: FieldReader, word: string): readonly string[] | null
 /** Returns what a name without a limit grants. A name that a vendor knows has precedence over one that only looks like the name of a server's tool. */
 export function unlimitedGrants(reader: FieldReader, word: string): readonly ToolGrant[] {
   if (!word.startsWith('mcp__')) {
-    const grants = grantedTools(word, reader.vendor);
+    const grants = findGrantedTools(word, reader.vendor);
     if (grants !== undefined) return grants;
   }
   const tool = mcpToolName(word);
@@ -171,7 +171,7 @@ export function readToolDenials(
 
 function toolNames(reader: FieldReader, word: string): readonly string[] {
   if (!word.startsWith('mcp__')) {
-    const names = expandToolWord(word, reader.vendor);
+    const names = expandToolName(word, reader.vendor);
     if (names !== undefined) return names;
   }
   const name = mcpToolName(word);

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
-import { expandToolWord } from '../../protocol/tool-aliases.ts';
+import { expandToolName } from '../../protocol/tool-aliases.ts';
 import { shownMessage, type Field, type SourceLine } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
 import { takeFirstField } from './common.ts';
@@ -126,7 +126,7 @@ function allowedTools(reader: FieldReader, { value, line }: Field): Allowed | un
 }
 
 function isTask(word: string): boolean {
-  return expandToolWord(word, '')?.[0] === 'Task';
+  return expandToolName(word, '')?.[0] === 'Task';
 }
 
 /** Kiro's name for all tools that do not belong to a server. */

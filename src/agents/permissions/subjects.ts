@@ -1,4 +1,4 @@
-import { expandToolWord } from '../../protocol/tool-aliases.ts';
+import { expandToolName } from '../../protocol/tool-aliases.ts';
 import type { PermissionEntry } from './entries.ts';
 
 /** The tools that a permission concerns. */
@@ -71,7 +71,7 @@ function subject(
   vendor: string,
   { exact }: { readonly exact: boolean },
 ): PermissionSubject {
-  const tools = name === 'edit' ? ['Edit', 'Write'] : (expandToolWord(name, vendor) ?? []);
+  const tools = name === 'edit' ? ['Edit', 'Write'] : (expandToolName(name, vendor) ?? []);
   const changes = tools.some((tool) => ['Write', 'Edit', 'MultiEdit'].includes(tool));
   return {
     name,

@@ -1,4 +1,4 @@
-import { grantedTools } from '../../protocol/tool-aliases.ts';
+import { findGrantedTools } from '../../protocol/tool-aliases.ts';
 import type { PermissionAction, PermissionEntry } from './entries.ts';
 import {
   ruleSpecifiers,
@@ -51,7 +51,9 @@ export function translatePermissions(
 
 /** Whether a name means only a part of the corresponding tool of Muster: allowing the name does not allow the tool. */
 function isPartOfTool(name: string, vendor: string): boolean {
-  return (grantedTools(name, vendor) ?? []).some((each) => 'limit' in each || 'isTooWide' in each);
+  return (findGrantedTools(name, vendor) ?? []).some(
+    (each) => 'limit' in each || 'isTooWide' in each,
+  );
 }
 
 type Part = Partial<TranslatedPermissions>;

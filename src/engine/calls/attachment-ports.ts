@@ -5,7 +5,7 @@ import {
   type AttachmentDetails,
   type AttachPort,
   type AttachmentRules,
-  type WhyNotShown,
+  type AttachmentRefusal,
 } from '../../protocol/attachment.ts';
 import { attachmentsOf } from '../../protocol/message.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
@@ -63,7 +63,7 @@ export function createQuoteAttachPort(
 }
 
 /** Says why an attachment can't be added; synchronous, because other calls of the same message check at the same time. */
-type Check = (details: AttachmentDetails, rules: AttachmentRules) => WhyNotShown;
+type Check = (details: AttachmentDetails, rules: AttachmentRules) => AttachmentRefusal;
 
 function createStoringPort(
   { models, store }: Pick<EngineDeps, 'models' | 'store'>,
@@ -107,7 +107,7 @@ const UNKNOWN_MODEL_RULES: AttachmentRules = {
 function refuseWithoutRoom(
   all: readonly AttachmentDetails[],
   details: AttachmentDetails,
-): WhyNotShown {
+): AttachmentRefusal {
   const images = all.filter(isImage).length;
   if (isImage(details) && images >= MAX_IMAGES) {
     return `this conversation holds ${images} images (limit images = ${MAX_IMAGES}). Hand it to a subagent, which begins with none`;

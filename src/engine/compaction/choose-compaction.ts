@@ -70,7 +70,7 @@ export function compactionTrigger({ window, output, compactAt }: WindowLimits): 
   return Math.min(room, Math.floor(compactAt <= 1 ? room * compactAt : compactAt));
 }
 
-type CompactionHistory = Pick<Compaction, 'failures' | 'sinceAnswer' | 'overflowed'>;
+type CompactionHistory = Pick<Compaction, 'failures' | 'sinceAnswer' | 'hasOverflowed'>;
 
 /**
  * Chooses the compaction of a request that nears the window. Old results are cleared if that alone frees enough.
@@ -79,18 +79,18 @@ type CompactionHistory = Pick<Compaction, 'failures' | 'sinceAnswer' | 'overflow
 export function chooseCompaction(
   layout: ContextLayout,
   limits: WindowLimits,
-  { failures, sinceAnswer, overflowed }: CompactionHistory,
+  { failures, sinceAnswer, hasOverflowed }: CompactionHistory,
   whyNoSummary: SummaryObstacle,
 ): CompactionChoice {
   const { size } = layout;
   const trigger = compactionTrigger(limits);
-  if (!overflowed && (trigger === null || size <= trigger)) return { kind: 'none' };
-  const from = trigger === null || (overflowed && size < trigger) ? size : trigger;
-  const target = overflowed
+  if (!hasOverflowed && (trigger === null || size <= trigger)) return { kind: 'none' };
+  const from = trigger === null || (hasOverflowed && size < trigger) ? size : trigger;
+  const target = hasOverflowed
     ? Math.min(from * TARGET_SHARE, size * REFUSED_TARGET_SHARE)
     : from * TARGET_SHARE;
   const fits =
-    !overflowed && limits.window !== null && size <= inputRoom(limits.window, limits.output);
+    !hasOverflowed && limits.window !== null && size <= inputRoom(limits.window, limits.output);
   if (sinceAnswer >= MAX_STEPS_IN_A_ROW) return fits ? { kind: 'none' } : { kind: 'stuck' };
   const clearable = layout.results.filter(
     ({ tool, tokens }) => tokens >= MIN_CLEARED_TOKENS && !TOOLS_NEVER_CLEARED.has(tool),
@@ -101,7 +101,7 @@ export function chooseCompaction(
   const cut = findHeadCut(layout, from);
   if (cut !== null) {
     const { upTo, freed } = cut;
-    if (!headFits(cut.before, layout, limits, overflowed)) {
+    if (!headFits(cut.before, layout, limits, hasOverflowed)) {
       // Without its old results the beginning may fit.
       if (old.length > 0) return { kind: 'clear', results: old };
       return { kind: 'drop', upTo, freed, because: 'they are too many for a request of their own' };
@@ -112,7 +112,7 @@ export function chooseCompaction(
   }
   const large = clearable.toSorted((a, b) => b.tokens - a.tokens);
   const seen = large.filter(({ age }) => age > 0);
-  const wanted = size - (overflowed ? target : from);
+  const wanted = size - (hasOverflowed ? target : from);
   if (fits) {
     // Results that the model has not seen yet stay, or else it would ask for them again forever.
     const isWorthIt = countFreedTokens(seen) >= from * MIN_FREED_SHARE;
@@ -171,10 +171,10 @@ function headFits(
   before: number,
   layout: ContextLayout,
   { window, output }: WindowLimits,
-  overflowed: boolean,
+  hasOverflowed: boolean,
 ): boolean {
   const { size } = layout;
-  if (overflowed && before > size * MAX_REFUSED_SHARE) return false;
+  if (hasOverflowed && before > size * MAX_REFUSED_SHARE) return false;
   if (window === null) return true;
   const prefix = size - ((layout.turns[0]?.before ?? 0) + (layout.turns[0]?.rest ?? 0));
   return prefix + before + USUAL_SUMMARY_TOKENS / 2 <= inputRoom(window, output);

@@ -51,7 +51,7 @@ export async function chooseCompactionStep(
   const details = await deps.models.details(spec.model);
   const limits = windowLimits(run, details);
   const trigger = compactionTrigger(limits);
-  if (!compaction.overflowed) {
+  if (!compaction.hasOverflowed) {
     if (trigger === null || estimateRequestSize(conversation, prefix) <= trigger)
       return { kind: 'none' };
   }
@@ -127,7 +127,7 @@ function toStep(run: TaskRun, choice: CompactionChoice, measured: StepContext): 
     }
     case 'stuck': {
       const { window } = limits;
-      if (window === null || state.conversation.compaction.overflowed) {
+      if (window === null || state.conversation.compaction.hasOverflowed) {
         return { kind: 'stuck', hit: null };
       }
       return { kind: 'stuck', hit: { limit: 'context_window', value: window, used: layout.size } };

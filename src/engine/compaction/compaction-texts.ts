@@ -1,7 +1,7 @@
 import { escapeTags } from '../../base/control-tags.ts';
 import { plural, truncate, byteLength } from '../../base/text.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
-import type { Said } from '../../protocol/state/compaction.ts';
+import type { AddressedStatement } from '../../protocol/state/compaction.ts';
 import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 import type { ResultLayout } from './context-layout.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -97,7 +97,7 @@ function loadedSkillsText(skills: readonly string[]): string {
   return `<notice>Skills whose instructions you follow: ${names}. Load those again that you no longer see and still need.</notice>`;
 }
 
-function formatSaid({ as, from, text }: Said, parent: string | null): string {
+function formatSaid({ as, from, text }: AddressedStatement, parent: string | null): string {
   if (as === 'inherited') return `To the agent that had this conversation before you: ${text}`;
   return from === 'user' || from === parent ? text : `From ${from}: ${text}`;
 }
@@ -108,10 +108,14 @@ const MIN_SAID_TOKENS = 20;
 /**
  * Cuts the inputs to `most` tokens. The prompt, which says what the task is, gets as much as all others together.
  */
-function fitSaid(said: readonly Said[], most: number, parent: string | null): readonly string[] {
+function fitSaid(
+  said: readonly AddressedStatement[],
+  most: number,
+  parent: string | null,
+): readonly string[] {
   const prompt = said.find(({ as }) => as === 'prompt') ?? said[0];
   let left = most / 2;
-  const kept = new Map<Said, string>();
+  const kept = new Map<AddressedStatement, string>();
   // The newest inputs are kept first, since they hold now.
   for (const each of said.toReversed()) {
     if (each === prompt) continue;

@@ -27,16 +27,16 @@ export async function obtainTransferSummary(deps: EngineDeps, run: TaskRun): Pro
   // A sibling may request the summary that this task had started before a crash.
   await bookAbandonedResponse(deps, run);
   if (deps.compaction !== undefined) return repeatStep(deps, run, deps.compaction());
-  const { handover } = run.state.conversation;
-  if (handover === null) return;
-  const found = await waitForSibling(deps, run, handover.of);
+  const { summaryTransfer } = run.state.conversation;
+  if (summaryTransfer === null) return;
+  const found = await waitForSibling(deps, run, summaryTransfer.of);
   if ('text' in found) {
     run.journal.record(...transferEvents(found));
     return;
   }
   let text: SummaryText | null = null;
   try {
-    text = await requestUntilTransferred(deps, run, handover.of);
+    text = await requestUntilTransferred(deps, run, summaryTransfer.of);
   } finally {
     found.publish(text);
   }
@@ -113,9 +113,9 @@ async function requestUntilTransferred(
 ): Promise<SummaryText | null> {
   const { state, journal, spec } = run;
   for (;;) {
-    const { compaction, handover } = state.conversation;
+    const { compaction, summaryTransfer } = state.conversation;
     if (!isSummaryTransferDue(state.conversation)) {
-      const text = handover?.text ?? null;
+      const text = summaryTransfer?.text ?? null;
       return text === null ? null : { text, from: spec.id, because: null };
     }
     const isLost = of.messages.length === 0;
@@ -200,9 +200,10 @@ function findSummaryInLogs(
   for (const [id, { callId }] of parent.state.children) {
     if (!calls.includes(callId) || id === spec.id || !store.exists(id)) continue;
     try {
-      const { handover } = foldLog(store, id).conversation;
-      if (handover?.isSummary !== true || handover.text === null) continue;
-      if (summaryKey(handover.of) === key) return { text: handover.text, from: id, because: null };
+      const { summaryTransfer } = foldLog(store, id).conversation;
+      if (summaryTransfer?.isSummary !== true || summaryTransfer.text === null) continue;
+      if (summaryKey(summaryTransfer.of) === key)
+        return { text: summaryTransfer.text, from: id, because: null };
     } catch (thrown) {
       // An unreadable log gives no summary; it is requested again.
       if (!(thrown instanceof MusterError)) throw thrown;

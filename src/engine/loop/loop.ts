@@ -285,10 +285,10 @@ async function takeTurn(
       return requestFinalAnswer(run, outcome.hit);
     case 'failed':
       // After a limit there is already an answer, even if it is a partial one.
-      if (run.state.activation.lastTurn) return null;
+      if (run.state.activation.hasLastTurnBegun) return null;
       if (findFallback(deps, run) !== null) return null;
       // Compaction makes room before the next request; the task ends there if it can't.
-      if (run.state.conversation.compaction.overflowed) return null;
+      if (run.state.conversation.compaction.hasOverflowed) return null;
       return endings.endFailedByModel(run.state, outcome.failure);
     case 'stopped':
       return run.cancellation.signal.aborted ? abortedEnding(run) : null;

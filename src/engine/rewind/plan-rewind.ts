@@ -3,7 +3,7 @@ import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { EndStatus } from '../../protocol/result.ts';
 import {
   selectLiveEvents,
-  type FileLeft,
+  type UnrestoredFile,
   type RewoundFile,
   type FileForm,
 } from '../../protocol/events/rewound.ts';
@@ -55,7 +55,7 @@ export interface RewindPlan {
   readonly dropped: readonly string[];
   readonly files: readonly RewoundFile[];
   /** The reasons why the rewind is refused; empty if it can be done. */
-  readonly refused: readonly FileLeft[];
+  readonly refused: readonly UnrestoredFile[];
   /** The commands that ran since; their changes are not undone. */
   readonly commands: readonly string[];
   /** The number of calls since whose file changes are not known. */
@@ -191,7 +191,7 @@ const DEFAULT_MODE = 0o644;
 interface FilePlan {
   readonly files: readonly RewoundFile[];
   /** Files that can't be restored, and logs that can't be read. */
-  readonly refused: readonly FileLeft[];
+  readonly refused: readonly UnrestoredFile[];
 }
 
 /** Plans how the files that a tree has changed since an event are restored, and finds the ones that can't be. */
@@ -199,7 +199,7 @@ export async function planFiles(
   store: Pick<TaskStore, 'hasBackup'>,
   since: Pick<TreeSince, 'changes' | 'roots' | 'unreadableLogs'>,
 ): Promise<FilePlan> {
-  const refused: FileLeft[] = [...since.unreadableLogs];
+  const refused: UnrestoredFile[] = [...since.unreadableLogs];
   const files: RewoundFile[] = [];
   for (const [path, changes] of Map.groupBy(since.changes, ({ change }) => change.path)) {
     const found = await contentAt(path, since.roots);

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
-import type { FileLeft } from '../../protocol/events/rewound.ts';
+import type { UnrestoredFile } from '../../protocol/events/rewound.ts';
 import type { FileChange } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
@@ -28,13 +28,13 @@ export interface TreeSince {
   /** The number of the newest event of each log, by task: of the task itself and its descendants. */
   readonly logs: Readonly<Record<string, number>>;
   /** The logs that can't be used, with the reasons. */
-  readonly unreadableLogs: readonly FileLeft[];
+  readonly unreadableLogs: readonly UnrestoredFile[];
 }
 
 /** Reads what a task and its descendants did after an event, from their logs. */
 export function readTreeSince(store: TaskStore, id: string, event: EventTime): TreeSince {
   const logsByTask = new Map<string, DatedLog>();
-  const lost: FileLeft[] = [];
+  const lost: UnrestoredFile[] = [];
   const known = new Set([id]);
   // The set grows during the iteration, which includes what is added: parents come before their children.
   for (const task of known) {
@@ -74,7 +74,7 @@ export function readTreeSince(store: TaskStore, id: string, event: EventTime): T
   };
 }
 
-function readable(store: TaskStore, task: string, lost: FileLeft[]): LogSummary | null {
+function readable(store: TaskStore, task: string, lost: UnrestoredFile[]): LogSummary | null {
   try {
     return readLogSummary(store, task);
   } catch (thrown) {

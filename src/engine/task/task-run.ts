@@ -149,7 +149,11 @@ export class TaskRun {
 
   /** True when no further request is sent: the end is decided, the last turn has begun, or the task is stopped. */
   get isEnding(): boolean {
-    return this.end.isDecided || this.state.activation.lastTurn || this.cancellation.signal.aborted;
+    return (
+      this.end.isDecided ||
+      this.state.activation.hasLastTurnBegun ||
+      this.cancellation.signal.aborted
+    );
   }
 
   /** The state to report once the task has ended, with the reason when the log has no end. */

@@ -55,7 +55,7 @@ function chooseFallbackModel(
   fallbacks: readonly ResolvedModel[],
   failure: ModelFailure,
 ): ResolvedModel | null {
-  if (activation.lastTurn || interrupted !== null || !FAILURES_OF_MODELS.has(failure.kind))
+  if (activation.hasLastTurnBegun || interrupted !== null || !FAILURES_OF_MODELS.has(failure.kind))
     return null;
   // The failed request then went to the parent's model.
   if (isSummaryTransferDue(conversation)) return null;

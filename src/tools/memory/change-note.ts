@@ -59,7 +59,7 @@ export interface NoteChange {
 export async function changeNote(call: NoteCall, decide: EditNote): Promise<NoteChange> {
   const { place, context } = call;
   prepareDirectory(place);
-  return await requireMemory(context).locked(place.directory, async () => {
+  return await requireMemory(context).runLocked(place.directory, async () => {
     const { change, changed } = await retryWhenRaced(() => changeOnce(call, decide));
     try {
       const index = await retryWhenRaced(() => writeIndex(call, changed));

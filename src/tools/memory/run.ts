@@ -36,7 +36,7 @@ interface FileInput extends ScopeInput {
 
 /** Shows the index of a memory, with its size and the entries that are not notes. */
 export function listMemoryNotes({ scope }: ScopeInput, context: ToolContext): ToolOutput {
-  const place = requireMemory(context).place('MemoryList', scope);
+  const place = requireMemory(context).locate('MemoryList', scope);
   const listing = listNotes(place);
   const { notes, others, bytes } = listing;
   const head = `${describeMemory(place)}, ${place.directory}: ${plural(notes.length, 'note')}, ${bytes} of ${DIRECTORY_BYTES} bytes.`;
@@ -177,7 +177,7 @@ function requireNoteRead(before: Pick<NoteBefore, 'unreadReason'> | null): void 
 }
 
 function noteCall(tool: string, { file, scope }: FileInput, context: ToolContext): NoteCall {
-  return { place: requireMemory(context).place(tool, scope), name: parseNoteName(file), context };
+  return { place: requireMemory(context).locate(tool, scope), name: parseNoteName(file), context };
 }
 
 function notThere({ place, name }: NoteCall): MusterError {

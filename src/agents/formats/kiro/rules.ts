@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
-import { expandToolWord } from '../../../protocol/tool-aliases.ts';
+import { expandToolName } from '../../../protocol/tool-aliases.ts';
 import { CORE_TOOLS } from '../../../protocol/tool-names.ts';
 import { fieldText, singleLineOf } from '../../fields/common.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
@@ -123,7 +123,7 @@ function rulesFor(tool: string, specifiers: readonly string[] | undefined): read
 
 /** Returns the tool for rules: Edit stands for every tool that changes files, and Read for every tool that reads them. */
 function ruleTool(name: string): string | undefined {
-  const tools = expandToolWord(name, 'kiro');
+  const tools = expandToolName(name, 'kiro');
   return tools?.includes('Edit') === true ? 'Edit' : tools?.[0];
 }
 

@@ -250,7 +250,9 @@ it.each([
 ])('thoughts in a text come before it, whatever began its block: %#', async (wire) => {
   await using server = await serve(answerWith(wire.events));
   const endpoint = { name: 'test', baseUrl: server.url, apiKey: 'key' };
-  const asked = request([userMessage('Hi')], { model: { provider: 'test', id: 'm', chain: [] } });
+  const asked = request([userMessage('Hi')], {
+    model: { provider: 'test', id: 'm', chain: [] },
+  });
   const parts = await collect(createAdapter(wire.dialect, endpoint, adapterDeps()), asked);
   expect(finished(parts).message.content).toEqual(CONTENT);
 });
