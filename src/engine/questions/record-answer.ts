@@ -136,7 +136,7 @@ export function answerRecordedQuestion(
   approvals: PermanentApprovals,
 ): void {
   for (const task of tasks) {
-    const settled = task.state.settledQuestions.get(id);
+    const settled = task.state.closedQuestions.get(id);
     if (settled !== undefined) throw new MusterError('CONFLICT', `question ${id} is ${settled}`);
     for (const { question, answer, seq } of task.state.questions.values()) {
       if (question.id !== id) continue;

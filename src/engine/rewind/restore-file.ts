@@ -2,7 +2,7 @@ import { lstatSync, rmdirSync, statSync, unlinkSync, type BigIntStats, type Stat
 import { basename, dirname, sep } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { isInside } from '../../base/path-inside.ts';
-import type { FileForm, RewoundFile, FileLeft } from '../../protocol/events/rewound.ts';
+import type { FileForm, RewoundFile, UnrestoredFile } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { readEntryStats, withHeldEntry } from '../../sys/files/entry-in-roots.ts';
 import { describeFileType } from '../../sys/files/file-errors.ts';
@@ -44,13 +44,13 @@ export async function finishRewind(
   store: TaskStore,
   task: OwnedLog,
   options: FinishOptions = {},
-): Promise<readonly FileLeft[]> {
+): Promise<readonly UnrestoredFile[]> {
   const { state } = task;
   const { rewinding, spec } = state;
   if (rewinding === null) return [];
   const { roots = spec.rights.roots, restore = restoreFile } = options;
   const isImported = rewinding.seq <= (store.importedUpTo(spec.id) ?? -1);
-  const unrestored: FileLeft[] = [];
+  const unrestored: UnrestoredFile[] = [];
   for (const file of removalsFirst(rewinding.files)) {
     const reason = isImported
       ? 'its task was imported'

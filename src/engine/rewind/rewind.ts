@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MusterError } from '../../base/errors.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
-import type { FileLeft } from '../../protocol/events/rewound.ts';
+import type { UnrestoredFile } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { LogFold } from '../task/fold-log.ts';
 import {
@@ -17,7 +17,7 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 export interface RewindOutcome {
   readonly plan: RewindPlan;
   /** The files that another program changed during the rewind, which were not restored. */
-  readonly left: readonly FileLeft[];
+  readonly left: readonly UnrestoredFile[];
 }
 
 /**

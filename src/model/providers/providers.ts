@@ -25,21 +25,21 @@ import type {
   ProviderSettings,
 } from '../settings/model-settings.ts';
 
-/** A configured provider. It may lack a usable key. */
+/** A configured provider. Its API key may be missing or unusable. */
 export interface ConfiguredProvider extends CandidateUrls, ProviderKey {
   readonly name: string;
   readonly protocol: ProtocolName;
-  /** The setting that configures it, for messages. */
+  /** The configuration key or environment variable that configures the provider, for messages. */
   readonly source: string;
-  /** The vendor whose models it serves under the vendor's own ids; null: it may serve any models. */
+  /** The vendor whose models the provider serves under the ids of the vendor; null: it may serve any models. */
   readonly vendor: Vendor | null;
-  /** The models for the tiers, as far as they are known. */
+  /** The id of the model for each tier. A tier is absent if its model is not known. */
   readonly tiers: Readonly<Partial<Record<Tier, string>>>;
-  /** The ids that it is known to serve in addition to the vendor's; null: they are not known. */
+  /** The ids of further models that the provider serves, in addition to those of `vendor`; null: they are not known. */
   readonly models: readonly string[] | null;
   /** True for a server on this machine or network. */
   readonly isPrivate: boolean;
-  /** The parts that are left out of its requests. Default: none, until the server refuses one. */
+  /** The parts of a request that are never sent. Default: every part is sent until the server refuses it. */
   readonly omit?: readonly AdjustmentName[];
 }
 
@@ -52,10 +52,12 @@ export function discoverProviders(
   env: Environment,
 ): readonly ConfiguredProvider[] {
   const found = [
-    ...Object.entries(settings.providers).map(([name, own]) => fromSettings(name, own, env)),
-    ...fromLlmVariables(env),
-    ...VENDOR_NAMES.flatMap((vendor) => fromVendorVariables(vendor, env)),
-    ...fromOllamaHost(env),
+    ...Object.entries(settings.providers).map(([name, provider]) =>
+      createProviderFromSettings(name, provider, env),
+    ),
+    ...readLlmProviders(env),
+    ...VENDOR_NAMES.flatMap((vendor) => readVendorProvider(vendor, env)),
+    ...readOllamaProvider(env),
   ];
   const byName = new Map<string, ConfiguredProvider>();
   for (const provider of found) {
@@ -71,30 +73,31 @@ export function isVendor(name: string): name is Vendor {
   return Object.hasOwn(VENDORS, name);
 }
 
+/** A provider without the fields that `createProvider` derives from these. */
 interface ProviderDraft
   extends
     Pick<ConfiguredProvider, 'name' | 'protocol' | 'source' | 'vendor'>,
     Partial<Pick<ConfiguredProvider, 'tiers' | 'models'>> {
-  readonly url: ParsedBaseUrl;
-  readonly key: ProviderKey;
+  readonly parsedUrl: ParsedBaseUrl;
+  readonly providerKey: ProviderKey;
 }
 
-/** Creates a provider from its settings. Tiers default to those of its vendor. */
+/** Completes a draft: finds the URLs of the API, and uses the tiers of the vendor if the draft has none. */
 function createProvider(draft: ProviderDraft): ConfiguredProvider {
-  const { url, key, ...stated } = draft;
-  const urls = findCandidateUrls(url, draft.protocol);
+  const { parsedUrl, providerKey, ...fields } = draft;
+  const urls = findCandidateUrls(parsedUrl, draft.protocol);
   return {
     tiers: draft.vendor === null ? {} : VENDORS[draft.vendor].tiers,
     models: null,
-    ...stated,
+    ...fields,
     ...urls,
-    ...key,
-    ...keyHeaderOf(draft),
+    ...providerKey,
+    ...chooseKeyHeader(draft),
     isPrivate: isPrivateHost(urls.baseUrl),
   };
 }
 
-function fromSettings(
+function createProviderFromSettings(
   name: string,
   settings: ProviderSettings,
   env: Environment,
@@ -105,23 +108,23 @@ function fromSettings(
   }
   if (!/^[a-z0-9][a-z0-9_.-]*$/i.test(name)) {
     throw new UsageError(
-      `${setting}: the name of a provider begins with a letter or digit and has only letters, digits, ".", "_" and "-"`,
+      `${setting}: the name of a provider must begin with a letter or digit and contain only letters, digits, ".", "_" and "-"`,
     );
   }
   const configured =
     settings.baseUrl === undefined ? null : parseBaseUrl(settings.baseUrl, `${setting}.base_url`);
   const kind = settings.kind ?? guessKind(name, configured);
   const vendor = VENDOR_OF_KIND[kind];
-  const url = withOllamaApi(kind, configured ?? defaultUrl(kind, env, setting));
+  const parsedUrl = withOllamaApi(kind, configured ?? findDefaultUrl(kind, env, setting));
   const provider = createProvider({
     name,
-    protocol: protocolOf(kind, url),
-    url,
-    key: keyOf(name, settings, kind, url, env),
+    protocol: chooseProtocol(kind, parsedUrl),
+    parsedUrl,
+    providerKey: readConfiguredKey(name, settings, kind, parsedUrl, env),
     source: setting,
     vendor,
     // The models of another server that uses a vendor's protocol are not known.
-    ...(vendor === null || isVendorAccess(name, settings, vendor, url) ? {} : { tiers: {} }),
+    ...(vendor === null || isVendorAccess(name, settings, vendor, parsedUrl) ? {} : { tiers: {} }),
   });
   return settings.omit === undefined ? provider : { ...provider, omit: settings.omit };
 }
@@ -129,30 +132,35 @@ function fromSettings(
 function guessKind(name: string, configured: ParsedBaseUrl | null): ProviderKind {
   if (name === 'ollama') return 'ollama';
   if (isVendor(name)) return name;
-  return configured === null ? 'openai-compatible' : kindOfServer(configured);
+  return configured === null ? 'openai-compatible' : findServerKind(configured);
 }
 
-/** Returns the kind of the server at an address: its vendor, or else the protocol of its endpoint. */
-function kindOfServer({ url, endpoint }: ParsedBaseUrl): ProviderKind {
+/** Returns the kind of provider at a URL: the vendor of the server, or else the protocol of the endpoint. */
+function findServerKind({ url, endpoint }: ParsedBaseUrl): ProviderKind {
   const vendor = findVendorByUrl(url);
   if (vendor !== null) return vendor;
   return endpoint === null || endpoint === 'openai-chat' ? 'openai-compatible' : endpoint;
 }
 
-function withOllamaApi(kind: ProviderKind, base: ParsedBaseUrl): ParsedBaseUrl {
-  return kind === 'ollama' ? { url: toOllamaApiUrl(base.url), endpoint: 'openai-chat' } : base;
+/** Changes the URL of an Ollama server to that of its OpenAI-compatible API. Other URLs remain unchanged. */
+function withOllamaApi(kind: ProviderKind, parsedUrl: ParsedBaseUrl): ParsedBaseUrl {
+  return kind === 'ollama'
+    ? { url: toOllamaApiUrl(parsedUrl.url), endpoint: 'openai-chat' }
+    : parsedUrl;
 }
 
-/** Returns the header of the key if it differs from that of the protocol. */
-function keyHeaderOf({ url, protocol, key }: ProviderDraft): { readonly keyHeader?: KeyHeader } {
-  // Azure's older API expects its keys in a header of its own.
-  if (/\/openai\/deployments\//.test(url.url.pathname)) return { keyHeader: 'api-key' };
-  // Anthropic's own tools send a token as a bearer token, and a key in the header `x-api-key`.
-  const isToken = protocol === 'anthropic' && key.keyFrom?.endsWith('_AUTH_TOKEN') === true;
-  return isToken && key.apiKey !== null ? { keyHeader: 'authorization' } : {};
+/** Returns the header for the API key if it is not the default header of the protocol, or else no field. */
+function chooseKeyHeader({ parsedUrl, protocol, providerKey }: ProviderDraft): {
+  readonly keyHeader?: KeyHeader;
+} {
+  // Azure's older API expects the API key in the header `api-key`.
+  if (/\/openai\/deployments\//.test(parsedUrl.url.pathname)) return { keyHeader: 'api-key' };
+  // Like Claude Code: a token is sent as a bearer token, and an API key in the header `x-api-key`.
+  const isToken = protocol === 'anthropic' && providerKey.keyFrom?.endsWith('_AUTH_TOKEN') === true;
+  return isToken && providerKey.apiKey !== null ? { keyHeader: 'authorization' } : {};
 }
 
-/** The vendor whose keys and models are used for each kind of provider; null: those of no vendor. */
+/** The vendor whose API keys and models each kind of provider uses; null: it uses those of no vendor. */
 const VENDOR_OF_KIND: Readonly<Record<ProviderKind, Vendor | null>> = {
   anthropic: 'anthropic',
   openai: 'openai',
@@ -162,24 +170,25 @@ const VENDOR_OF_KIND: Readonly<Record<ProviderKind, Vendor | null>> = {
   ollama: null,
 };
 
-function defaultUrl(kind: ProviderKind, env: Environment, setting: string): ParsedBaseUrl {
+/** Returns the base URL of a provider whose settings have none. `setting`: the provider, for the UsageError. */
+function findDefaultUrl(kind: ProviderKind, env: Environment, setting: string): ParsedBaseUrl {
   const vendor = VENDOR_OF_KIND[kind];
-  if (vendor !== null) return vendorUrl(vendor, env);
-  if (kind === 'ollama') return ollamaBaseUrl(env.OLLAMA_HOST || `127.0.0.1:${OLLAMA_PORT}`);
+  if (vendor !== null) return readVendorUrl(vendor, env);
+  if (kind === 'ollama') return toOllamaBaseUrl(env.OLLAMA_HOST || `127.0.0.1:${OLLAMA_PORT}`);
   throw new UsageError(`${setting} needs base_url, such as http://127.0.0.1:8080/v1`);
 }
 
-function ollamaBaseUrl(host: string): ParsedBaseUrl {
+function toOllamaBaseUrl(host: string): ParsedBaseUrl {
   return { url: parseOllamaHost(host), endpoint: 'openai-chat' };
 }
 
-function vendorUrl(vendor: Vendor, env: Environment): ParsedBaseUrl {
-  const { baseUrl, baseUrlKey } = VENDORS[vendor];
-  return parseBaseUrl(env[baseUrlKey] || baseUrl, baseUrlKey);
+function readVendorUrl(vendor: Vendor, env: Environment): ParsedBaseUrl {
+  const { baseUrl, baseUrlVariable } = VENDORS[vendor];
+  return parseBaseUrl(env[baseUrlVariable] || baseUrl, baseUrlVariable);
 }
 
-/** Returns the protocol of a provider. OpenAI itself uses Responses; servers that imitate it use Chat. */
-function protocolOf(kind: ProviderKind, { url, endpoint }: ParsedBaseUrl): ProtocolName {
+/** Returns the protocol of a provider: Responses for the server of OpenAI, and Chat for servers that imitate OpenAI. */
+function chooseProtocol(kind: ProviderKind, { url, endpoint }: ParsedBaseUrl): ProtocolName {
   switch (kind) {
     case 'anthropic':
     case 'google':
@@ -194,25 +203,29 @@ function protocolOf(kind: ProviderKind, { url, endpoint }: ParsedBaseUrl): Proto
   }
 }
 
-function keyOf(
+/** Reads the API key of a provider in the configuration. */
+function readConfiguredKey(
   name: string,
   settings: ProviderSettings,
   kind: ProviderKind,
-  base: ParsedBaseUrl,
+  parsedUrl: ParsedBaseUrl,
   env: Environment,
 ): ProviderKey {
   const vendor = VENDOR_OF_KIND[kind];
   if (settings.apiKeyEnv !== undefined)
-    return readProviderKey([settings.apiKeyEnv], env, { needed: settings.apiKeyEnv });
-  // A vendor's key is never sent to another server that is configured with the vendor's protocol.
-  if (vendor === null || !isVendorAccess(name, settings, vendor, base)) return { apiKey: null };
-  const needed = isPrivateHost(base.url.href) ? null : (VENDORS[vendor].keys[0] ?? null);
-  return readProviderKey(keyNames(vendor), env, { needed });
+    return readProviderKey([settings.apiKeyEnv], env, { requiredVariable: settings.apiKeyEnv });
+  // The API key of a vendor is never sent to another server that only uses the protocol of the vendor.
+  if (vendor === null || !isVendorAccess(name, settings, vendor, parsedUrl))
+    return { apiKey: null };
+  const isPrivate = isPrivateHost(parsedUrl.url.href);
+  const requiredVariable = isPrivate ? null : (VENDORS[vendor].keyVariables[0] ?? null);
+  return readProviderKey(listKeyVariables(vendor), env, { requiredVariable });
 }
 
-function keyNames(vendor: Vendor): readonly string[] {
-  const { token, keys } = VENDORS[vendor];
-  return token === undefined ? keys : [token, ...keys];
+/** Lists the environment variables for the API key of a vendor, by priority. */
+function listKeyVariables(vendor: Vendor): readonly string[] {
+  const { tokenVariable, keyVariables } = VENDORS[vendor];
+  return tokenVariable === undefined ? keyVariables : [tokenVariable, ...keyVariables];
 }
 
 /** Returns true if a provider is the vendor itself, or a proxy that the user configured under the vendor's name. */
@@ -225,17 +238,17 @@ function isVendorAccess(
   return settings.baseUrl === undefined || name === vendor || findVendorByUrl(url) === vendor;
 }
 
-/** Reads `LLM_*`, which names the main model, and `LIGHT_LLM_*`, which names the fast one. */
-function fromLlmVariables(env: Environment): readonly ConfiguredProvider[] {
+/** Reads the provider of the main model from `LLM_*`, and the provider of the fast model from `LIGHT_LLM_*`. */
+function readLlmProviders(env: Environment): readonly ConfiguredProvider[] {
   return [
-    ...llmProvider('llm', 'LLM', 'balanced', env),
-    ...llmProvider('light_llm', 'LIGHT_LLM', 'fast', env),
+    ...readLlmProvider('llm', 'LLM', 'balanced', env),
+    ...readLlmProvider('light_llm', 'LIGHT_LLM', 'fast', env),
   ];
 }
 
 /**
- * Returns one sentence for each of `LLM_*` and `LIGHT_LLM_*` whose variables have no effect because the id of
- * the model is not set. It contains names of variables and never a value, which may be a key.
+ * Returns one sentence for each of the groups `LLM_*` and `LIGHT_LLM_*` that has no effect because the id of the
+ * model is not set. A sentence contains the names of variables and never their values, which may be API keys.
  */
 export function describeUnusedLlmVariables(env: Environment): readonly string[] {
   return ['LLM', 'LIGHT_LLM'].flatMap((prefix) => {
@@ -249,7 +262,7 @@ export function describeUnusedLlmVariables(env: Environment): readonly string[] 
   });
 }
 
-function llmProvider(
+function readLlmProvider(
   name: string,
   prefix: string,
   tier: Tier,
@@ -258,18 +271,18 @@ function llmProvider(
   const id = env[`${prefix}_MODEL_ID`]?.trim();
   if (!id) return [];
   const configured = env[`${prefix}_BASE_URL`]?.trim();
-  const url = configured ? parseBaseUrl(configured, `${prefix}_BASE_URL`) : null;
-  const kind = url === null ? (findVendorByModelId(id) ?? 'openai') : kindOfServer(url);
-  const vendor = url === null ? findVendorByModelId(id) : findVendorByUrl(url.url);
-  const at = url ?? { url: new URL(VENDORS[vendor ?? 'openai'].baseUrl), endpoint: null };
-  const keyName = `${prefix}_API_KEY`;
-  const needed = isPrivateHost(at.url.href) ? null : keyName;
+  const stated = configured ? parseBaseUrl(configured, `${prefix}_BASE_URL`) : null;
+  const kind = stated === null ? (findVendorByModelId(id) ?? 'openai') : findServerKind(stated);
+  const vendor = stated === null ? findVendorByModelId(id) : findVendorByUrl(stated.url);
+  const parsedUrl = stated ?? { url: new URL(VENDORS[vendor ?? 'openai'].baseUrl), endpoint: null };
+  const keyVariable = `${prefix}_API_KEY`;
+  const requiredVariable = isPrivateHost(parsedUrl.url.href) ? null : keyVariable;
   return [
     createProvider({
       name,
-      protocol: protocolOf(kind, at),
-      url: at,
-      key: readProviderKey([keyName], env, { needed }),
+      protocol: chooseProtocol(kind, parsedUrl),
+      parsedUrl,
+      providerKey: readProviderKey([keyVariable], env, { requiredVariable }),
       source: `${prefix}_MODEL_ID`,
       vendor,
       tiers: { [tier]: id },
@@ -278,40 +291,38 @@ function llmProvider(
   ];
 }
 
-/** Finds the vendor by the form of a model id; null: no vendor has such ids. */
+/** Finds the vendor by the form of a model id; null: no known vendor has ids of this form. */
 export function findVendorByModelId(id: string): Vendor | null {
-  return VENDOR_NAMES.find((vendor) => VENDORS[vendor].ids.test(id)) ?? null;
+  return VENDOR_NAMES.find((vendor) => VENDORS[vendor].idPattern.test(id)) ?? null;
 }
 
 /**
- * Returns the provider of a vendor if its variables hold a key, or a base URL on this machine or network, where
- * servers seldom need a key.
+ * Returns the provider of a vendor if its variables contain an API key, or a base URL on this machine or network,
+ * because servers there seldom need an API key.
  */
-function fromVendorVariables(vendor: Vendor, env: Environment): readonly ConfiguredProvider[] {
-  const { baseUrlKey } = VENDORS[vendor];
-  const key = readProviderKey(keyNames(vendor), env, { needed: null });
-  const url = vendorUrl(vendor, env);
-  const hasKey = key.keyFrom !== undefined;
-  if (!hasKey && !isPrivateHost(url.url.href)) return [];
-  const protocol = protocolOf(vendor, url);
-  const source = key.keyFrom ?? baseUrlKey;
-  // Without a key it is the user's own server, and its models are not the vendor's.
-  const owner = hasKey ? vendor : null;
-  return [createProvider({ name: vendor, protocol, url, key, source, vendor: owner })];
+function readVendorProvider(vendor: Vendor, env: Environment): readonly ConfiguredProvider[] {
+  const providerKey = readProviderKey(listKeyVariables(vendor), env, { requiredVariable: null });
+  const parsedUrl = readVendorUrl(vendor, env);
+  const hasKey = providerKey.keyFrom !== undefined;
+  if (!hasKey && !isPrivateHost(parsedUrl.url.href)) return [];
+  const protocol = chooseProtocol(vendor, parsedUrl);
+  const source = providerKey.keyFrom ?? VENDORS[vendor].baseUrlVariable;
+  const draft = { name: vendor, protocol, parsedUrl, providerKey, source };
+  // Without an API key, this is a server of the user, which does not serve the models of the vendor.
+  return [createProvider({ ...draft, vendor: hasKey ? vendor : null })];
 }
 
-function fromOllamaHost(env: Environment): readonly ConfiguredProvider[] {
+function readOllamaProvider(env: Environment): readonly ConfiguredProvider[] {
   if (!env.OLLAMA_HOST?.trim()) return [];
-  const url = ollamaBaseUrl(env.OLLAMA_HOST);
-  return [createKeylessProvider('ollama', url, 'OLLAMA_HOST')];
+  return [createKeylessProvider('ollama', toOllamaBaseUrl(env.OLLAMA_HOST), 'OLLAMA_HOST')];
 }
 
-/** Creates a provider that needs no key, uses OpenAI's Chat Completions protocol, and may serve any models. */
+/** Creates a provider that needs no API key, uses OpenAI's Chat Completions protocol, and may serve any models. */
 export function createKeylessProvider(
   name: string,
-  url: ParsedBaseUrl,
+  parsedUrl: ParsedBaseUrl,
   source: string,
 ): ConfiguredProvider {
-  const key = { apiKey: null };
-  return createProvider({ name, protocol: 'openai-chat', url, key, source, vendor: null });
+  const fields = { name, protocol: 'openai-chat', parsedUrl, source, vendor: null } as const;
+  return createProvider({ ...fields, providerKey: { apiKey: null } });
 }

@@ -5,49 +5,49 @@ export type Vendor = 'anthropic' | 'openai' | 'google';
 
 interface VendorDefaults {
   readonly baseUrl: string;
-  /** The environment variable for a bearer token, which has priority over the keys. Default: there is none. */
-  readonly token?: string;
-  /** The environment variables for a key. The first that is set is used. */
-  readonly keys: readonly string[];
+  /** The environment variable for a bearer token, which has priority over the API keys. Default: there is no such variable. */
+  readonly tokenVariable?: string;
+  /** The environment variables for an API key. The first variable that is set is used. */
+  readonly keyVariables: readonly string[];
   /** The environment variable for a base URL. */
-  readonly baseUrlKey: string;
+  readonly baseUrlVariable: string;
   /**
-   * A good model of each tier for a first run. The provider package knows these ids, and the catalogue has a
-   * price for them unless the vendor's best model is newer than the catalogue.
+   * The default model of each tier. The provider package knows these ids. The catalogue has a price for each of them,
+   * unless the best model of the vendor is newer than the catalogue.
    */
   readonly tiers: Readonly<Record<Tier, string>>;
-  /** Matches the vendor's own model ids. It finds the provider of an id that is given without one. */
-  readonly ids: RegExp;
+  /** Matches the model ids of the vendor. It finds the vendor of a model that is named without a provider. */
+  readonly idPattern: RegExp;
 }
 
 /** The defaults of each vendor. */
 export const VENDORS: Readonly<Record<Vendor, VendorDefaults>> = {
   anthropic: {
     baseUrl: 'https://api.anthropic.com/v1',
-    // Claude Code's order: https://code.claude.com/docs/en/authentication
-    token: 'ANTHROPIC_AUTH_TOKEN',
-    keys: ['ANTHROPIC_API_KEY'],
-    baseUrlKey: 'ANTHROPIC_BASE_URL',
+    // Claude Code reads the variables in the same order: https://code.claude.com/docs/en/authentication
+    tokenVariable: 'ANTHROPIC_AUTH_TOKEN',
+    keyVariables: ['ANTHROPIC_API_KEY'],
+    baseUrlVariable: 'ANTHROPIC_BASE_URL',
     tiers: { fast: 'claude-haiku-4-5', balanced: 'claude-sonnet-5', powerful: 'claude-opus-5-5' },
-    ids: /^claude-/,
+    idPattern: /^claude-/,
   },
   openai: {
     baseUrl: 'https://api.openai.com/v1',
-    keys: ['OPENAI_API_KEY'],
-    baseUrlKey: 'OPENAI_BASE_URL',
+    keyVariables: ['OPENAI_API_KEY'],
+    baseUrlVariable: 'OPENAI_BASE_URL',
     tiers: { fast: 'gpt-6-luna', balanced: 'gpt-6-sol', powerful: 'gpt-6-astra' },
-    ids: /^(gpt-|chatgpt-|codex-|o\d)/,
+    idPattern: /^(gpt-|chatgpt-|codex-|o\d)/,
   },
   google: {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
-    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-    baseUrlKey: 'GOOGLE_GEMINI_BASE_URL',
+    keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    baseUrlVariable: 'GOOGLE_GEMINI_BASE_URL',
     tiers: {
       fast: 'gemini-3.5-flash-lite',
       balanced: 'gemini-3.8-flash',
       powerful: 'gemini-4-argon',
     },
-    ids: /^(gemini-|gemma-)/,
+    idPattern: /^(gemini-|gemma-)/,
   },
 };
 
@@ -57,7 +57,7 @@ export const LM_STUDIO_PORT = '1234';
 /** The wire protocol that a provider uses. */
 export type ProtocolName = 'anthropic' | 'openai-responses' | 'openai-chat' | 'google';
 
-/** Finds the vendor whose server a base URL belongs to; null: it belongs to none of them. */
+/** Finds the vendor to whose server a base URL belongs; null: it belongs to no known vendor. */
 export function findVendorByUrl(url: URL): Vendor | null {
   if (url.hostname === 'api.openai.com') return 'openai';
   if (url.hostname === 'api.anthropic.com' || /\/anthropic(\/v1)?$/.test(url.pathname)) {
@@ -77,16 +77,16 @@ export function isGoogleHost(baseUrl: string): boolean {
 }
 
 /**
- * Returns true for loopback, private and link-local addresses and for names of a local network. A model there
- * may be slow to start.
+ * Returns true for loopback, private and link-local addresses and for names of a local network. A model on such a
+ * host may be slow to start.
  */
 export function isPrivateHost(baseUrl: string): boolean {
   const { hostname } = new URL(baseUrl);
-  // A URL's host is normalised: brackets mean IPv6, four numbers IPv4. `net.isIP` costs 5 ms at
-  // its first call.
+  // `URL` normalizes the host: brackets mean IPv6, and four numbers IPv4. `net.isIP` is not used, because its first
+  // call takes 5 ms.
   if (hostname.startsWith('[')) return /^\[(::1\]|f[cd]|fe[89ab]|::ffff:)/i.test(hostname);
   if (!/^\d+(\.\d+){3}$/.test(hostname)) {
-    // Only a local network knows names without a dot, such as those of containers.
+    // A name without a dot, such as the name of a container, exists only in a local network.
     return !hostname.includes('.') || /\.(localhost|local|internal|lan)$/.test(hostname);
   }
   return /^(127|10|192\.168|169\.254|172\.(1[6-9]|2\d|3[01]))\./.test(hostname);

@@ -11,7 +11,7 @@ export const PROVIDER_KINDS = [
 ] as const;
 export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 
-/** The adjustments that `omit` in `[models.providers.NAME]` can name: parts that are left out of requests. */
+/** The adjustments that `omit` in `[models.providers.NAME]` can name: changes to requests for servers that refuse a part of them. */
 export const ADJUSTMENT_NAMES = [
   'stream_options',
   'parallel_tool_calls',
@@ -43,10 +43,10 @@ export function isAdjustment(name: unknown): name is AdjustmentName {
 
 /** The settings of a provider: `[models.providers.NAME]`. */
 export interface ProviderSettings {
-  /** The parts that are left out of requests. Default: none, until the server refuses one. */
+  /** The adjustments that are made from the first request on. Default: an adjustment is made after the server refused a part. */
   readonly omit?: readonly AdjustmentName[];
   readonly baseUrl?: string;
-  /** The name of the environment variable that holds the key. */
+  /** The name of the environment variable that contains the API key. */
   readonly apiKeyEnv?: string;
   readonly kind?: ProviderKind;
 }
@@ -55,12 +55,12 @@ export interface ProviderSettings {
 export interface FallbackList {
   /** The configuration key or flag that contains the list. */
   readonly setting: string;
-  /** The tier whose models they replace; null: they replace any model. */
+  /** The tier whose models the list replaces; null: it replaces any model. */
   readonly tier: Tier | null;
   readonly models: readonly string[];
 }
 
-/** The settings of models: `[models]` of the configuration, and the flag. */
+/** The settings of models: `[models]` of the configuration, and the flag `--model`. */
 export interface ModelSettings {
   /** The value of `--model`. */
   readonly flag?: string;
@@ -79,10 +79,10 @@ export interface ModelSettings {
 export const ATTACHMENT_KINDS = ['image', 'pdf'] as const;
 export type AttachmentKind = (typeof ATTACHMENT_KINDS)[number];
 
-/** The configured properties of a model. They have priority over the table of limits and the catalogue. */
+/** The configured properties of a model. They have priority over the table of output limits and over the catalogue. */
 export interface ModelOverride {
   readonly contextWindow?: number;
-  /** The limit in tokens on the answer to each request. */
+  /** The maximum number of tokens of each answer. */
   readonly outputLimit?: number;
   readonly price?: TokenPrices;
   readonly attachments?: readonly AttachmentKind[];
@@ -91,5 +91,5 @@ export interface ModelOverride {
 /** The overrides by `provider/id`. */
 type ModelOverrides = ReadonlyMap<string, ModelOverride>;
 
-/** The source of a price from an override, for messages. */
+/** The source that is displayed for a price from an override. */
 export const OVERRIDE_SOURCE = 'config.toml';

@@ -46,7 +46,9 @@ test('finds a price that depends on the length of the prompt', async () => {
     output: 10,
     cacheRead: 0.2,
     cacheWrite: 2.5,
-    longPrompts: [{ above: 272_000, input: 4, output: 15, cacheRead: 0.4, cacheWrite: 5 }],
+    longPrompts: [
+      { abovePromptTokens: 272_000, input: 4, output: 15, cacheRead: 0.4, cacheWrite: 5 },
+    ],
     ...source,
   });
   const usage = {
@@ -124,7 +126,7 @@ test.each(['anthropic', 'openai', 'google'] as const)(
       const id = VENDORS[vendor].tiers[tier];
       const folder = new URL(`../../../node_modules/@ai-sdk/${vendor}/dist/`, import.meta.url);
       expect(await readFile(new URL('index.js', folder), 'utf8')).toContain(`"${id}"`);
-      expect(VENDORS[vendor].ids.test(id)).toBe(true);
+      expect(VENDORS[vendor].idPattern.test(id)).toBe(true);
       const { price } = await loadModelDetails({ ...OPENROUTER, vendor }, id);
       expect([id, price === null]).toEqual([id, UNPRICED.has(id)]);
     }
