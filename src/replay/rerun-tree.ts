@@ -95,27 +95,27 @@ type LoggedEpoch = Omit<EpochToRerun, 'state' | 'lateEvents'>;
 async function rerunWithEitherOrder(
   source: RerunSource,
   states: StartStates,
-  loggedEpoch: LoggedEpoch,
+  logged: LoggedEpoch,
 ): Promise<Difference | null> {
   const lateEvents = new Set<number>();
-  let furthest: EpochRerun | null = null;
+  let best: EpochRerun | null = null;
   for (let tried = 0; tried < MAX_TRIES; tried += 1) {
-    const state = states.take(loggedEpoch.epoch);
-    if (state === null) return describeFoldLimit(loggedEpoch);
-    const rerun = await rerunEpoch(source, { ...loggedEpoch, state, lateEvents });
+    const state = states.take(logged.epoch);
+    if (state === null) return describeFoldLimit(logged);
+    const rerun = await rerunEpoch(source, { ...logged, state, lateEvents });
     if (rerun.difference === null) {
       states.reuse(rerun.state);
       return null;
     }
-    if (furthest === null || rerun.reached > furthest.reached) furthest = rerun;
-    const candidate = loggedEpoch.epoch.events.findLast(
+    if (best === null || rerun.reached > best.reached) best = rerun;
+    const candidate = logged.epoch.events.findLast(
       (event) =>
         event.seq <= rerun.reached + 1 && isExternalEvent(event) && !lateEvents.has(event.seq),
     );
     if (candidate === undefined) break;
     lateEvents.add(candidate.seq);
   }
-  return furthest?.difference ?? null;
+  return best?.difference ?? null;
 }
 
 /**

@@ -70,7 +70,7 @@ export function readTreeSince(store: TaskStore, id: string, event: EventTime): T
     ),
     roots: [...new Set(logs.flatMap(({ summary }) => summary.roots))],
     logs: Object.fromEntries(logs.map(({ summary }) => [summary.id, summary.lastSeq])),
-    unreadableLogs: unreadableLogs,
+    unreadableLogs,
   };
 }
 
