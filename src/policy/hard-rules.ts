@@ -48,12 +48,13 @@ function checkPlanMode(input: DecisionInput): Decision | undefined {
 const READ_INSTEAD =
   'To look at files use Read, Glob and Grep, or a plain command that only reads. For all else go on without it, and say so in your answer.';
 
-/** Explains why plan mode refuses a call. Returns undefined if the call is proved to change nothing and may read. */
+/** Explains why plan mode refuses a call. Returns undefined if the call is proved to change nothing, and
+ * the agent may read what the call reads. */
 function explainPlanRefusal({ call, rights }: DecisionInput): string | undefined {
   const { proof } = call;
   if (!isProvable(call)) return `Plan mode changes nothing, and ${call.tool} could.`;
   if (proof?.proven !== true) {
-    const reason = proof?.reason ?? 'nobody looked';
+    const reason = proof?.reason ?? 'it was not checked';
     return `Plan mode runs only commands that are proved to change nothing, and this one is not: ${reason}.`;
   }
   return proof.reads.length > 0 && isToolDisallowed(rights, 'Read')
@@ -76,7 +77,9 @@ function checkVariables({ access: { variables = [] } }: ResolvedCall): Decision 
   };
 }
 
-/** Applies the hard rules of a Read call to the files that the commands of a call are known to read. */
+/**
+ * Checks the files that a command is known to read as if the tool Read read them: guarded paths and workspace roots.
+ */
 export function checkHardRulesOfReads(input: DecisionInput): Decision | undefined {
   const call = input.asRead?.call;
   return call === undefined

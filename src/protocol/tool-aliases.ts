@@ -86,7 +86,7 @@ const VENDOR_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
 
 const MUSTER_NAMES: ReadonlySet<string> = new Set(TOOL_NAMES);
 
-/** Muster's name for each alias. The table is built when it is first needed: for files of other products and wrong names. */
+/** Muster's name for each alias. Built at the first use: only files of other products and misspelled names need it. */
 const NAMES_BY_ALIAS = lazy(
   (): ReadonlyMap<string, string> =>
     new Map([
@@ -142,7 +142,7 @@ const UNGRANTABLE_NAMES: ReadonlySet<string> = new Set([
   'http_post',
 ]);
 
-/** The tool that a name in a tool list grants. */
+/** The grant of a name in a tool list: a tool, a tool with a limit, or nothing. */
 export type ToolGrant =
   | { readonly tool: string }
   | { readonly tool: string; readonly limit: ToolLimit }
@@ -150,8 +150,8 @@ export type ToolGrant =
   | { readonly tool: string; readonly word: string; readonly isTooWide: true };
 
 /**
- * Finds the tools that a name in a tool list grants, by canonical names. The grant is never wider than the meaning of the
- * name for its vendor. Returns undefined for an unknown name. `word`: the name.
+ * Finds the tools that the name `word` in a tool list grants, by canonical names. The grant is never wider than the meaning
+ * of the name for its vendor. Returns undefined for an unknown name.
  */
 export function findGrantedTools(word: string, vendor: string): readonly ToolGrant[] | undefined {
   const folded = word.toLowerCase();
@@ -164,8 +164,8 @@ export function findGrantedTools(word: string, vendor: string): readonly ToolGra
 }
 
 /**
- * Finds the rules that deny what a name means, if it means less than a full tool. Returns undefined if the full tool has to
- * be denied. `word`: the name.
+ * Finds the rules that deny what the name `word` means, if it means less than a full tool. Returns undefined if the full
+ * tool has to be denied.
  */
 export function findDenyRules(word: string): readonly string[] | undefined {
   const limit = NARROWER_TOOLS.get(word.toLowerCase());
@@ -179,7 +179,10 @@ export type NarrowerMeaning =
   /** The name means less than the tool in a way that no single rule can express. */
   | { readonly specifier?: never };
 
-/** Finds how much less a name in a permission rule means than its tool; undefined: the name means the full tool. */
+/**
+ * Tells whether a name in a permission rule covers only some calls of Muster's tool, and which ones. Returns undefined if
+ * the name means the full tool.
+ */
 export function findNarrowerMeaning(name: string): NarrowerMeaning | undefined {
   const folded = name.toLowerCase();
   const limit = NARROWER_TOOLS.get(folded);
@@ -200,10 +203,9 @@ export function canonicalToolName(name: string): string | undefined {
 }
 
 /**
- * Returns the canonical names of all tools that a name in an agent file means: a group of the vendor
+ * Returns the canonical names of all tools that the name `word` in an agent file means: a group of the vendor
  * (`AgentOrigin.vendor`), a group of all vendors, or a single tool. Returns undefined for an unknown name. Use this
- * function for denials and questions. For grants use `findGrantedTools`, because a tool may do more than the name means.
- * `word`: the name.
+ * function for rules that deny or ask. For grants use `findGrantedTools`, because a tool may do more than the name means.
  */
 export function expandToolName(word: string, vendor: string): readonly string[] | undefined {
   const folded = word.toLowerCase();

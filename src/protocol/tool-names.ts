@@ -26,7 +26,8 @@ export const UNBUILT_TOOLS: ReadonlySet<string> = new Set(
   listNames('WebFetch WebSearch HttpRequest Board'),
 );
 
-/** The code search. The offline engine always has it; other agents have it only if their definitions name it. */
+/** The code search. An agent that runs on the offline engine always has it; any other agent has it only if its definition names
+ * it. */
 export const CODE_SEARCH = 'FindPlaces';
 
 export const TOOL_NAMES: readonly string[] = [...CORE_TOOLS, ...ON_REQUEST_TOOLS, CODE_SEARCH];

@@ -53,14 +53,15 @@ export interface TaskRerun {
  */
 const MAX_FOLDED_EVENTS = 5_000_000;
 /**
- * The maximum number of tries for one epoch. In each further try one more external event comes after the loop's
- * decision.
+ * The maximum number of tries for one epoch. Each further try moves one more external event from before to after the
+ * loop's decision (`rerunWithEitherOrder`).
  */
 const MAX_TRIES = 12;
 
 /**
  * Runs the loop of a task again with the answers, tool outputs, decisions, children and times of its log, and
- * compares event by event. Asks no model, runs no tool and writes nothing. Each epoch is run by itself.
+ * compares event by event. Asks no model, runs no tool and writes nothing. Each epoch, the part of the log that one owner
+ * wrote, is run by itself.
  */
 export async function rerunTaskLog(
   source: RerunSource,
@@ -120,7 +121,7 @@ async function rerunWithEitherOrder(
 
 /**
  * The states at the starts of the epochs. After an epoch without a difference its final state is reused, because
- * folding the full log for each of its owners takes quadratic time.
+ * folding the log from its start for each epoch takes quadratic time.
  */
 class StartStates {
   private readonly events: readonly TaskEvent[];

@@ -109,8 +109,8 @@ export class Runs {
   }
 
   /**
-   * Returns the function that limits recorded rights. The log of `rightsOf` shows whether they were granted on this
-   * machine.
+   * Returns a function that limits the rights recorded in a log to those that this session may give. `rightsOf`: the task
+   * from which the rights come. If its log was imported, they were not granted on this machine.
    */
   private createRightsLimit(rightsOf: string): (recorded: Rights) => Rights {
     const { grant, modeFlag, store } = this.parts;
@@ -143,7 +143,7 @@ export class Runs {
           below,
           retryFailed,
         }),
-        // Questions of a parked task stay parked unless this start chooses otherwise.
+        // A parked task keeps its questions parked, unless the user or the configuration chose how to treat questions.
         keepsParked: !isOnAskChosen,
       });
       const ignored =

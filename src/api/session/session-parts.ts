@@ -29,6 +29,7 @@ export interface SessionParts {
   readonly router: EventRouter;
   readonly signals: SignalRouter;
   readonly sandbox: Pick<Sandbox, 'state'>;
+  /** The settings and providers from which `models` chooses. */
   readonly setup: ModelSetup;
   readonly models: ModelChooser;
   readonly agents: { readonly current: DiscoveryResult<AgentDefinition> };
@@ -36,7 +37,10 @@ export interface SessionParts {
   /** Loads the templates that can be used now. */
   readonly templates: () => Promise<DiscoveryResult<TemplateDefinition>>;
   readonly grant: RootGrant;
-  /** The control channel, or null if no tasks are stored on disk: other processes cannot know these tasks. */
+  /**
+   * The control channel, through which other processes reach the tasks. Null if the session keeps its tasks only in
+   * memory, where other processes cannot see them.
+   */
   readonly channel: ControlChannel | null;
   readonly retention: Retention;
   /** The turn limit of the main agent, or null if there is none. */
@@ -45,6 +49,7 @@ export interface SessionParts {
   readonly modeFlag: PermissionMode | null;
   readonly verbose: boolean;
   readonly environment: Environment;
+  /** The prompts that the user has typed. */
   readonly typed: PromptHistory;
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly notify: Notify;

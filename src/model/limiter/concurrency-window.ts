@@ -12,9 +12,9 @@ export interface ConcurrencyWindow {
   /** The number of refusals since the last acceptance of a request. */
   readonly refusals: number;
   /**
-   * A number that grows with each refusal of a request that was sent in the current era. When several requests that
-   * were sent together are refused, only the first refusal therefore increases the probe delay. The number also grows
-   * when a probe finds that the provider accepts the configured maximum again.
+   * The number of the current era. A refusal of a request that was sent in this era begins the next era; a refusal of an
+   * older request does not. So requests that were sent and refused together increase the probe delay only once. A new era
+   * also begins when a probe finds that the provider accepts the configured maximum again.
    */
   readonly era: number;
   /** The earliest time of the next probe, which tests whether the provider accepts more requests at a time. */
@@ -31,8 +31,8 @@ export interface ConcurrencyWindow {
 
 /**
  * The wait before the first probe after a refusal. The wait doubles with each probe that fails. Example: three slots
- * and answers that take 2 s give 1.5 requests a second. With probes 8 s, 24 s, 56 s, … after the first refusals,
- * fewer than one request in twenty is refused from 10 s on.
+ * with answers of 2 s serve 1.5 requests a second. If every probe fails, the probes come 8 s, 24 s, 56 s, … after the
+ * first refusal and cost one refusal each: from 10 s on, fewer than one request in twenty.
  */
 export const FIRST_PROBE_DELAY_MS = 8_000;
 const MAX_PROBE_DELAY_MS = 120_000;
@@ -118,8 +118,8 @@ function computeProbeTime({ pausedUntil, probeDelayMs }: ConcurrencyWindow, now:
 }
 
 /**
- * Computes how long a refused request waits. If the server states a time, a random tenth of it and a random
- * quarter of a second are added, so that requests that were refused together are not sent again together. From
+ * Computes how long a refused request waits. If the server states a time, a random time of up to a tenth of
+ * it plus a quarter of a second is added, so that requests that were refused together are not sent again together. From
  * the second refusal in a row on, the wait is at least the backoff for refusals that state no time.
  */
 export function computeWaitMs(
@@ -143,7 +143,8 @@ export interface RateAcceptance {
   readonly era: number;
   /** The number of requests in flight when the request was sent, including itself. */
   readonly inFlightAtSend: number;
-  /** The number of requests in flight now, including itself. The provider is known to accept only so many at a time. */
+  /** The number of requests in flight now, including itself. It is proved that the provider accepts this many at a
+   * time, even if more were in flight when the request was sent. */
   readonly inFlight: number;
   readonly now: number;
 }

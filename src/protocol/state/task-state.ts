@@ -22,9 +22,9 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   /** The specification, with the present rights, limits and model. */
   spec: TaskSpec;
   status: TaskStatus;
-  /** Computed when it is read. */
+  /** The current activity: `doing`, or if that is null, the activity that the running calls and open questions imply. */
   readonly activity: Activity;
-  /** The activity; null: it follows from the running calls and the open questions. */
+  /** The activity that the last event set; null: it is derived from the running calls and the open questions. */
   doing: Activity | null;
   readonly conversation: Conversation;
   readonly repetition: Repetition;
@@ -56,6 +56,7 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   endedAt: number | null;
   readonly lifetime: Lifetime;
   lastSeq: number;
+  /** The number of the present ownership of the log. Each new owner begins a new epoch. */
   epoch: number;
 }
 

@@ -18,6 +18,7 @@ export interface TaskRow {
   readonly activity: Activity;
   /** The children that have not ended. */
   readonly openChildren: { readonly size: number };
+  /** The ids of the questions for which the task is parked; empty if it is not parked. */
   readonly parkedOn: readonly string[];
   /** The number of questions of the task that wait for an answer. */
   readonly asks: number;
@@ -40,8 +41,8 @@ export interface TaskRow {
 const MAX_LAST_LINE = 200;
 
 /**
- * Creates the row of a task from the fold of its log. `clockShift` is the clock shift of this process, because another
- * process may have written the log.
+ * Creates the row of a task from the fold of its log. `clockShift` is the clock shift of this process. It converts
+ * the times of the log to the clock of this process, because another process may have written the log.
  */
 export function taskRow(state: TaskState, clockShift: number): TaskRow {
   const { spec } = state;

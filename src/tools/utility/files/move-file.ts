@@ -168,8 +168,8 @@ async function renameTree(
   const replaced = before === null ? { before } : { before: before.hash, mode: before.mode };
   const changes = moved.flatMap(({ real, hash, stats, to: path }): FileChange[] => {
     if (hash === null) return [];
-    // The change of the new path comes first, because whether the task has read it depends on the state of the old
-    // path.
+    // The change of the new path comes first: whether the task has read the new path follows from the record of the old
+    // path, which the second change ends.
     return [
       { path, ...replaced, after: hash, movedFrom: real },
       { path: real, before: hash, after: null, mode: permissionBits(stats) },
