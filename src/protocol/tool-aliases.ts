@@ -133,7 +133,7 @@ function limitToNewFiles(tool: string): ToolLimit {
 }
 
 /**
- * The names, in lower case, of tools that do less than Muster's corresponding tool, if no limit can express the
+ * The names, in lower case, of tools that do less than Muster's corresponding tool where a `ToolLimit` cannot express the
  * difference. Such a name grants nothing. A denial of such a name denies Muster's tool.
  */
 const UNGRANTABLE_NAMES: ReadonlySet<string> = new Set([

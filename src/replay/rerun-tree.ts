@@ -89,8 +89,8 @@ export async function rerunTaskLog(
 type LoggedEpoch = Omit<EpochToRerun, 'state' | 'lateEvents'>;
 
 /**
- * Reruns an epoch, with external events before or after the loop's decisions. A log contains the order in which
- * events were written, but not whether an external event came before or after the decision about the next event. If
+ * Reruns an epoch, with external events before or after the loop's decisions. A log shows when an external event was
+ * written, but not whether the loop had already seen it when it decided what to do next. If
  * one order leads to a difference, other orders are tried.
  */
 async function rerunWithEitherOrder(
@@ -163,7 +163,7 @@ function describeFoldLimit({ epoch, allEvents }: LoggedEpoch): Difference | null
   if (next === undefined) return null;
   const { task, seq, type } = next;
   const lines = [
-    `not run from here on: the log had so many owners that more than ${MAX_FOLDED_EVENTS} events would be read`,
+    `the rerun stops here: the log changed its owner so often that more than ${MAX_FOLDED_EVENTS} events would be read`,
   ];
   return { task, seq, type, lines };
 }
@@ -173,7 +173,7 @@ function loadPrefix(store: TaskStore, hash: string): RequestPrefix {
     const prefix: RequestPrefix = JSON.parse(store.getBlob(hash));
     return prefix;
   } catch {
-    // The blob of the prefix is missing, or the log is older than prefixes. Only estimates use the prefix, and no
+    // The blob of the prefix is missing, or the log was written by a version that did not store prefixes. Only estimates use the prefix, and no
     // event contains it.
     return { system: [], tools: [] };
   }

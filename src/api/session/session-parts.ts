@@ -24,13 +24,13 @@ export interface SessionParts {
   readonly engine: Engine;
   readonly inbox: Inbox;
   /** True if a flag, an option or the configuration determines how questions are treated. */
-  readonly isOnAskChosen: boolean;
+  readonly hasExplicitOnAsk: boolean;
   readonly store: TaskStore;
   readonly router: EventRouter;
   readonly signals: SignalRouter;
   readonly sandbox: Pick<Sandbox, 'state'>;
   /** The settings and providers from which `models` chooses. */
-  readonly setup: ModelSetup;
+  readonly modelSetup: ModelSetup;
   readonly models: ModelChooser;
   readonly agents: { readonly current: DiscoveryResult<AgentDefinition> };
   readonly skills: { readonly current: DiscoveryResult<SkillDefinition> };
@@ -50,7 +50,7 @@ export interface SessionParts {
   readonly verbose: boolean;
   readonly environment: Environment;
   /** The prompts that the user has typed. */
-  readonly typed: PromptHistory;
+  readonly promptHistory: PromptHistory;
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly notify: Notify;
   readonly onNotice: (line: string) => void;

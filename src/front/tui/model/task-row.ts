@@ -21,7 +21,7 @@ export interface TaskRow {
   /** The ids of the questions for which the task is parked; empty if it is not parked. */
   readonly parkedOn: readonly string[];
   /** The number of questions of the task that wait for an answer. */
-  readonly asks: number;
+  readonly openQuestionCount: number;
   /** The reason why the task ended; null if it is at work or completed. */
   readonly endReason: string | null;
   /** The last line of the last answer of the task. */
@@ -57,7 +57,7 @@ export function taskRow(state: TaskState, clockShift: number): TaskRow {
     activity: shiftActivity(state.activity, behindMs),
     openChildren: { size: state.openChildren.size },
     parkedOn: state.parkedOn,
-    asks: state.questions.size === 0 ? 0 : openQuestions(state).length,
+    openQuestionCount: state.questions.size === 0 ? 0 : openQuestions(state).length,
     endReason: state.end === null || state.end.status === 'completed' ? null : state.end.because,
     lastLine: lastLine(state.lastText),
     model: state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`,

@@ -10,8 +10,8 @@ const DATA_FIELDS = listNames(`
   text inlineData fileData functionCall functionResponse executableCode codeExecutionResult
 `);
 
-export const FUNCTION_NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/;
-export const NAME_MESSAGE =
+export const FUNCTION_NAME_PATTERN = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/;
+export const INVALID_NAME_MESSAGE =
   'Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64.';
 
 /** Matches the accepted media types: https://ai.google.dev/gemini-api/docs/image-understanding#supported-formats. */
@@ -99,7 +99,7 @@ export const GOOGLE_CONTENT_RULES: readonly StrictRule<GoogleRequest>[] = [
   },
   {
     id: 'google/media-type',
-    requirement: 'Inline data is of a type that Gemini takes: no GIF.',
+    requirement: 'Inline data has a media type that Gemini accepts. It does not accept GIF.',
     source: 'https://github.com/microsoft/vscode/issues/286628',
     *find({ contents }) {
       for (const { path, parts } of contents) {

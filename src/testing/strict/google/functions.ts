@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { readString } from '../../wire/read-json.ts';
 import type { Breach, StrictRule } from '../rule.ts';
-import { FUNCTION_NAME, NAME_MESSAGE } from './contents.ts';
+import { FUNCTION_NAME_PATTERN, INVALID_NAME_MESSAGE } from './contents.ts';
 import { readFunction, type Content, type GoogleRequest } from './request.ts';
 
 /** Matches the models that check the signatures of their calls: Gemini 3 and later. */
@@ -66,9 +66,9 @@ export const GOOGLE_FUNCTION_RULES: readonly StrictRule<GoogleRequest>[] = [
         ] as const) {
           for (const part of parts) {
             const name = readString(readFunction(part)['name']);
-            if (FUNCTION_NAME.test(name)) continue;
+            if (FUNCTION_NAME_PATTERN.test(name)) continue;
             const path = `${part.path}.${field}.name`;
-            const wrong = name === '' ? 'Name cannot be empty.' : NAME_MESSAGE;
+            const wrong = name === '' ? 'Name cannot be empty.' : INVALID_NAME_MESSAGE;
             yield { path, message: `* GenerateContentRequest.${path}: ${wrong}\n` };
           }
         }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../base/json.ts';
 import { isList, readObject, readString } from '../../wire/read-json.ts';
 import { iterateSchemas, selectRepeatedItems, findUnknownKeys } from '../read.ts';
 import type { Breach, StrictRule } from '../rule.ts';
-import { FUNCTION_NAME, NAME_MESSAGE } from './contents.ts';
+import { FUNCTION_NAME_PATTERN, INVALID_NAME_MESSAGE } from './contents.ts';
 import type { GoogleRequest } from './request.ts';
 
 /** The parameters of https://ai.google.dev/api/generate-content. */
@@ -39,8 +39,8 @@ export const GOOGLE_PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
     source: 'https://github.com/kaitranntt/ccs/issues/25',
     *find({ functions }) {
       for (const { path, value } of functions) {
-        if (FUNCTION_NAME.test(readString(value['name']))) continue;
-        const message = `* GenerateContentRequest.${path}.name: ${NAME_MESSAGE}\n`;
+        if (FUNCTION_NAME_PATTERN.test(readString(value['name']))) continue;
+        const message = `* GenerateContentRequest.${path}.name: ${INVALID_NAME_MESSAGE}\n`;
         yield { path: `${path}.name`, message };
       }
     },

@@ -121,7 +121,9 @@ async function prepareReplacement(
   if (to.stats === undefined) return null;
   const shown = displayPath(destination, context.cwd);
   if (!to.stats.isFile() || !from.stats.isFile()) {
-    const hint = to.stats.isDirectory() ? ': destination is the whole new path' : '';
+    const hint = to.stats.isDirectory()
+      ? ': destination is the full new path, including the name'
+      : '';
     const message = `${shown} exists already and is ${describeFileType(to.stats)}${hint}`;
     throw new MusterError('CONFLICT', message);
   }
