@@ -108,7 +108,11 @@ export type {
   ShellRun,
   TaskStatus,
 } from '../protocol/result.ts';
-export type { FileForm, FileLeft, RewoundFile } from '../protocol/events/rewound.ts';
+export type {
+  FileForm,
+  UnrestoredFile as FileLeft,
+  RewoundFile,
+} from '../protocol/events/rewound.ts';
 export type { TaskSignal } from '../protocol/signal.ts';
 export type { SandboxState } from '../sys/sandbox/sandbox.ts';
 export type { TaskSummary } from '../store/task-store.ts';

@@ -6,7 +6,7 @@ import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
 import type { ConfigNotice, ConfigProblem, ValueSource } from './setting.ts';
 import { CLAUDE_MODES } from '../agents/fields/modes.ts';
-import { specifierKind } from '../protocol/specifier-kind.ts';
+import { findSpecifierKind } from '../protocol/specifier-kind.ts';
 import { parseRule, printRule, type ParsedRule, type RuleText } from '../policy/rules/rules.ts';
 import { makePatternAbsolute } from '../policy/rules/path-pattern.ts';
 
@@ -248,7 +248,7 @@ function anchorPattern(
 ): readonly string[] {
   const { tool, specifier, text } = rule;
   const isRelativeToSettings =
-    specifier !== undefined && specifierKind(tool) === 'path' && /^\/(?!\/)/.test(specifier);
+    specifier !== undefined && findSpecifierKind(tool) === 'path' && /^\/(?!\/)/.test(specifier);
   if (!isRelativeToSettings) return [text];
   const anchored = printRule({ tool, specifier: makePatternAbsolute(specifier, directory) });
   // The author of an ask or deny rule may have meant the workspace, so the rule also applies relative to it.

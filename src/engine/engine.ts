@@ -139,20 +139,12 @@ export class Engine {
    * already answered; `INVALID_PARAM` if the answer does not fit the question.
    */
   async resume(id: string, request: ResumeOptions): Promise<TaskRun> {
-    const {
-      prompt,
-      enclosed,
-      keepsParked,
-      answer,
-      retryFailed,
-      below: toResumedDescendant,
-      ...terms
-    } = request;
+    const { prompt, enclosed, keepsParked, answer, retryFailed, below, ...terms } = request;
     const opened = await openToResume(this.context, id, {
       position: { tree: null, parent: null },
       record: async (tasks) => {
         const [top] = tasks;
-        if (toResumedDescendant !== undefined) requireDescendant(top, toResumedDescendant.id);
+        if (below !== undefined) requireDescendant(top, below.id);
         if (prompt !== null) requireConversation(top);
         if (request.compacts !== undefined) await assertCompactable(this.deps, top);
         if (retryFailed) reopenFailedItems(top);
@@ -168,11 +160,11 @@ export class Engine {
           by: 'user',
           callId: null,
           message,
-          asksToContinue: toResumedDescendant === undefined,
+          asksToContinue: below === undefined,
           maxRights: request.maxRights(top.spec.rights),
         });
-        if (toResumedDescendant === undefined) return;
-        await resumeRecoveredDescendant(this.context, top, this.below(toResumedDescendant, top));
+        if (below === undefined) return;
+        await resumeRecoveredDescendant(this.context, top, this.toResumedDescendant(below, top));
       },
     });
     await startActivations(this.context, opened);
@@ -250,7 +242,11 @@ export class Engine {
    */
   async resumeBelow(id: string, request: ResumeBelowRequest): Promise<void> {
     const caller = await nearestRunningAncestor(this.context, id);
-    await resumeDescendant(this.context, caller, this.below({ ...request, id }, caller));
+    await resumeDescendant(
+      this.context,
+      caller,
+      this.toResumedDescendant({ ...request, id }, caller),
+    );
     caller.mailbox.wake();
   }
 
@@ -259,7 +255,7 @@ export class Engine {
    *
    * @param recorder the task whose log gets the warnings, as in `createPersonInput`
    */
-  private below(
+  private toResumedDescendant(
     { id, prompt, ...terms }: { readonly id: string } & ResumeBelowRequest,
     recorder: TaskRun,
   ): ResumedDescendant {

@@ -41,38 +41,38 @@ async function findProviders(
     const offline = named?.trim().toLowerCase() === OFFLINE;
     return offline ? [] : discoverLocalServers(fetch);
   }
-  if (named !== undefined || configured.some(hasDefault)) return configured;
-  return Promise.all(configured.map((one) => addServedModels(one, fetch)));
+  if (named !== undefined || configured.some(hasDefaultModel)) return configured;
+  return Promise.all(configured.map((provider) => addServedModels(provider, fetch)));
 }
 
-function hasDefault(provider: ConfiguredProvider): boolean {
+function hasDefaultModel(provider: ConfiguredProvider): boolean {
   return hasUsableKey(provider) && Object.keys(provider.tiers).length > 0;
 }
 
-/** The time limit for probing both local servers: a server that is not there must not delay the start. */
-const LOCAL_PROBE_MS = 50;
+/** The time limit for probing both local servers. It is short, so that a missing server does not delay the start. */
+const LOCAL_PROBE_TIMEOUT_MS = 50;
 /** The time limit for the model list of a configured server. */
-const LIST_MS = 2000;
+const MODEL_LIST_TIMEOUT_MS = 2000;
 
 const PORTS = { ollama: OLLAMA_PORT, lmStudio: LM_STUDIO_PORT };
 
 /**
- * Finds Ollama and LM Studio on this machine if they answer within 50 ms and have a model. To be called only
- * when nothing else is configured. Never rejects.
+ * Finds Ollama and LM Studio on this machine if they answer within 50 ms and serve a model. Call it only when no
+ * provider is configured. Never rejects.
  */
 export async function discoverLocalServers(
   fetch: HttpFetch,
   ports: Readonly<typeof PORTS> = PORTS,
 ): Promise<readonly ConfiguredProvider[]> {
-  const signal = AbortSignal.timeout(LOCAL_PROBE_MS);
+  const signal = AbortSignal.timeout(LOCAL_PROBE_TIMEOUT_MS);
   const found = await Promise.all([
-    askLocal('ollama', ports.ollama, fetch, signal),
-    askLocal('lmstudio', ports.lmStudio, fetch, signal),
+    probeLocalServer('ollama', ports.ollama, fetch, signal),
+    probeLocalServer('lmstudio', ports.lmStudio, fetch, signal),
   ]);
-  return found.filter((one) => one !== null);
+  return found.filter((provider) => provider !== null);
 }
 
-async function askLocal(
+async function probeLocalServer(
   name: string,
   port: string,
   fetch: HttpFetch,
@@ -85,25 +85,25 @@ async function askLocal(
 }
 
 /**
- * Adds the list of served models to a local provider that has neither a tier nor a list, since it could not be
- * used by default otherwise. Never rejects. Returns the provider unchanged if its server does not answer.
+ * Adds the list of served models to a local provider without tiers and without a list, because such a provider
+ * could not be used by default. Never rejects. Returns the provider unchanged if its server does not answer.
  */
 export async function addServedModels(
   provider: ConfiguredProvider,
   fetch: HttpFetch,
 ): Promise<ConfiguredProvider> {
-  const isNeedless = provider.models !== null || Object.keys(provider.tiers).length > 0;
-  if (isNeedless || provider.protocol !== 'openai-chat' || !provider.isPrivate) return provider;
-  const models = await listModels(provider, fetch, AbortSignal.timeout(LIST_MS));
+  const hasModels = provider.models !== null || Object.keys(provider.tiers).length > 0;
+  if (hasModels || provider.protocol !== 'openai-chat' || !provider.isPrivate) return provider;
+  const models = await listModels(provider, fetch, AbortSignal.timeout(MODEL_LIST_TIMEOUT_MS));
   return models === null ? provider : addModels(provider, models);
 }
 
 function addModels(provider: ConfiguredProvider, models: readonly string[]): ConfiguredProvider {
-  const chat = models.find((id) => !/embed|rerank|whisper|bge-/i.test(id));
-  return { ...provider, models, tiers: chat === undefined ? {} : { balanced: chat } };
+  const chatModel = models.find((id) => !/embed|rerank|whisper|bge-/i.test(id));
+  return { ...provider, models, tiers: chatModel === undefined ? {} : { balanced: chatModel } };
 }
 
-/** Requests `GET /v1/models`, which Ollama, LM Studio, llama.cpp and vLLM answer. Returns null if that fails. */
+/** Requests `GET /v1/models`, which Ollama, LM Studio, llama.cpp and vLLM answer. Returns null if the request fails. */
 async function listModels(
   { baseUrl, apiKey, query }: ConfiguredProvider,
   fetch: HttpFetch,
@@ -122,7 +122,7 @@ async function listModels(
       ) ?? null
     );
   } catch {
-    // There is no server, it is too slow, or it is no model server: each means that there is no list.
+    // The server is missing, too slow, or not a model server. In each case there is no list of models.
     return null;
   }
 }

@@ -78,7 +78,7 @@ export function classifyCommand({
     (stopsAtFailure && /^[;\n]$/.test(operator)) ||
     (failsInPipe && operator === '|');
   for (const [index, segmentKinds] of kinds.entries()) {
-    const isExitCodeClear =
+    const isClear =
       exitCode !== null &&
       segments[index - 1]?.operator !== '||' &&
       segments[index]?.words[0] !== '!' &&
@@ -88,7 +88,7 @@ export function classifyCommand({
       // Any program from here to the end of the line may be the one that failed.
       const isAlone = kinds.slice(index).every((each) => each.includes(kind));
       const failed = isAlone ? 'failed' : 'unclear';
-      found.set(kind, !isExitCodeClear ? 'unclear' : exitCode === 0 ? 'passed' : failed);
+      found.set(kind, !isClear ? 'unclear' : exitCode === 0 ? 'passed' : failed);
     }
   }
   return found;

@@ -163,8 +163,8 @@ export class LoggedCalls {
    * now.
    */
   private readonly startedCalls: () => ReadonlySet<string>;
-  private readonly waitingForDecision = new Map<string, (decided: CallDecision) => void>();
-  private readonly waitingForOutcome = new Map<string, (output: ToolOutput) => void>();
+  private readonly undecided = new Map<string, (decided: CallDecision) => void>();
+  private readonly running = new Map<string, (output: ToolOutput) => void>();
 
   constructor(events: readonly TaskEvent[]) {
     const started = () =>
@@ -176,7 +176,7 @@ export class LoggedCalls {
 
   /** Waits for the logged decision about a call. */
   decide(callId: string): Promise<CallDecision> {
-    return new Promise((resolve) => this.waitingForDecision.set(callId, resolve));
+    return new Promise((resolve) => this.undecided.set(callId, resolve));
   }
 
   /** Returns a tool with the same description whose calls wait for their logged outcome. */
@@ -201,7 +201,7 @@ export class LoggedCalls {
               accepted.has(input) ? NO_ACCESS : describe(input, at),
           }),
       run: (_input: unknown, { callId }: { readonly callId: string }) =>
-        new Promise<ToolOutput>((resolve) => this.waitingForOutcome.set(callId, resolve)),
+        new Promise<ToolOutput>((resolve) => this.running.set(callId, resolve)),
     };
   }
 
@@ -209,12 +209,12 @@ export class LoggedCalls {
   replay(event: TaskEvent): boolean {
     switch (event.type) {
       case 'call.started':
-        return resolveWaiting(this.waitingForDecision, event.callId, ALLOWED);
+        return resolveWaiting(this.undecided, event.callId, ALLOWED);
       case 'call.refused': {
         const { callId, decision } = event;
         if (decision === null) return false;
         const refusal = unescapeTags(event.text);
-        return resolveWaiting(this.waitingForDecision, callId, {
+        return resolveWaiting(this.undecided, callId, {
           allowed: false,
           decision,
           refusal,
@@ -222,7 +222,7 @@ export class LoggedCalls {
       }
       case 'call.ended': {
         const { text, nonce, error, facts, attachments } = event;
-        return resolveWaiting(this.waitingForOutcome, event.callId, {
+        return resolveWaiting(this.running, event.callId, {
           ...(nonce === undefined ? { text: unescapeTags(text), isInstruction: true } : { text }),
           ...(error === null ? {} : { error }),
           facts,
@@ -236,8 +236,7 @@ export class LoggedCalls {
 
   /** Ends the wait for decisions after a stop order. The calls do not run in spite of this. */
   allowAll(): void {
-    for (const callId of this.waitingForDecision.keys())
-      resolveWaiting(this.waitingForDecision, callId, ALLOWED);
+    for (const callId of this.undecided.keys()) resolveWaiting(this.undecided, callId, ALLOWED);
   }
 }
 

@@ -134,59 +134,55 @@ export class RerunLog implements TaskLog {
  * Replaces values in an event of a rerun that can't be produced again by the logged ones: random values (nonces, ids
  * of notices, the wait before a retry), durations (`ms`), and costs, which depend on the prices of that day.
  */
-function withLoggedValues(written: EventBody, logged: TaskEvent): EventBody {
-  switch (written.type) {
+function withLoggedValues(event: EventBody, logged: TaskEvent): EventBody {
+  switch (event.type) {
     case 'call.ended':
-      if (logged.type !== 'call.ended') return written;
+      if (logged.type !== 'call.ended') return event;
       return {
-        ...written,
+        ...event,
         ms: logged.ms,
-        ...(written.nonce === undefined || logged.nonce === undefined
-          ? {}
-          : { nonce: logged.nonce }),
+        ...(event.nonce === undefined || logged.nonce === undefined ? {} : { nonce: logged.nonce }),
       };
     case 'turn.ended':
-      if (logged.type !== 'turn.ended') return written;
-      return withLoggedCost(written, logged);
+      if (logged.type !== 'turn.ended') return event;
+      return withLoggedCost(event, logged);
     case 'context.summarised':
-      if (logged.type !== 'context.summarised') return written;
+      if (logged.type !== 'context.summarised') return event;
       return {
-        ...withLoggedCost(written, logged),
-        ...(written.nonce === undefined || logged.nonce === undefined
-          ? {}
-          : { nonce: logged.nonce }),
+        ...withLoggedCost(event, logged),
+        ...(event.nonce === undefined || logged.nonce === undefined ? {} : { nonce: logged.nonce }),
         size: logged.size,
       };
     case 'summary.refused':
-      if (logged.type !== 'summary.refused') return written;
-      return withLoggedCost(written, logged);
+      if (logged.type !== 'summary.refused') return event;
+      return withLoggedCost(event, logged);
     case 'turn.retried':
-      if (logged.type !== 'turn.retried') return written;
-      return { ...removePrices(written), waitMs: logged.waitMs, ...selectFailurePrices(logged) };
+      if (logged.type !== 'turn.retried') return event;
+      return { ...removePrices(event), waitMs: logged.waitMs, ...failurePrices(logged) };
     case 'turn.failed':
-      if (logged.type !== 'turn.failed') return written;
+      if (logged.type !== 'turn.failed') return event;
       return {
-        ...removePrices(written),
-        ...selectFailurePrices(logged),
+        ...removePrices(event),
+        ...failurePrices(logged),
         // The failure depends on the budget that other tasks of the tree had used.
-        ...(isLowerCapFailure(written) && isLowerCapFailure(logged) && { failure: logged.failure }),
+        ...(isLowerCapFailure(event) && isLowerCapFailure(logged) && { failure: logged.failure }),
       };
     case 'task.started': {
-      if (logged.type !== 'task.started' || logged.settings !== undefined) return written;
-      return { type: written.type };
+      if (logged.type !== 'task.started' || logged.settings !== undefined) return event;
+      return { type: event.type };
     }
     case 'turn.accepted': {
       // A log of an older version does not have this field, so there is nothing to compare with.
-      if (logged.type !== 'turn.accepted' || logged.added !== undefined) return written;
-      const { added: _, ...rest } = written;
+      if (logged.type !== 'turn.accepted' || logged.added !== undefined) return event;
+      const { added: _, ...rest } = event;
       return rest;
     }
     case 'input.queued': {
-      if (logged.type !== 'input.queued' || !isRandomId(written.input.id)) return written;
-      return { ...written, input: { ...written.input, id: logged.input.id } };
+      if (logged.type !== 'input.queued' || !isRandomId(event.input.id)) return event;
+      return { ...event, input: { ...event.input, id: logged.input.id } };
     }
     default:
-      return written;
+      return event;
   }
 }
 
@@ -198,9 +194,9 @@ type Unanswered = Extract<EventBody, { type: 'turn.retried' | 'turn.failed' }>;
 type Priced = Answered | Unanswered;
 
 /** Takes the duration and the cost of an answer from the log. */
-function withLoggedCost<E extends Answered>(written: E, logged: Answered) {
+function withLoggedCost<E extends Answered>(event: E, logged: Answered) {
   const { ms, costUsd } = logged;
-  return { ...removePrices(written), ms, costUsd, ...selectPrices(logged) };
+  return { ...removePrices(event), ms, costUsd, ...selectPrices(logged) };
 }
 
 function removePrices<E extends Priced>(event: E): Omit<E, 'pricedBy' | 'estimated'> {
@@ -213,7 +209,7 @@ function selectPrices({ pricedBy, estimated }: Priced) {
 }
 
 /** Returns the logged prices of a failed answer, if the log contains them. */
-function selectFailurePrices(logged: Unanswered) {
+function failurePrices(logged: Unanswered) {
   const { model, costUsd } = logged;
   // A logged null means that the cost is unknown, so only an undefined cost is left out.
   const cost = costUsd === undefined ? {} : { costUsd };
@@ -242,13 +238,12 @@ export interface Difference {
 }
 
 /** Compares an event of a rerun with the event in the log. Returns a line for each field that differs. */
-export function compareEvents(written: EventBody, logged: TaskEvent): readonly string[] {
+export function compareEvents(event: EventBody, logged: TaskEvent): readonly string[] {
   const body = stripStamp(logged);
   const before = toLoggedForm(body);
-  const after = toLoggedForm(written);
+  const after = toLoggedForm(event);
   if (isDeepStrictEqual(before, after)) return [];
-  if (written.type !== logged.type)
-    return [`the log has ${logged.type}, the rerun ${written.type}`];
+  if (event.type !== logged.type) return [`the log has ${logged.type}, the rerun ${event.type}`];
   const lines = compareFields('', before, after);
   const more = lines.length - MAX_FIELDS;
   return more <= 0 ? lines : [...lines.slice(0, MAX_FIELDS), `and ${more} more fields`];
@@ -296,20 +291,20 @@ function toLoggedForm(body: object): unknown {
  * events differ in another way.
  */
 function explainDifference(
-  written: EventBody,
+  event: EventBody,
   logged: TaskEvent,
   allEvents: readonly TaskEvent[],
 ): readonly string[] | null {
-  if (written.type !== 'turn.accepted' || logged.type !== 'turn.accepted') return null;
+  if (event.type !== 'turn.accepted' || logged.type !== 'turn.accepted') return null;
   const sent = logged.added ?? [];
-  const now = written.added ?? [];
+  const now = event.added ?? [];
   if (isDeepStrictEqual(sent, now) || sent.length !== now.length) return null;
   const parts = findPartsBefore(logged, allEvents);
   return now.flatMap((digest, index) => {
     const part = parts[index];
     if (digest === sent[index] || part === undefined) return [];
     return [
-      `the request of turn ${written.turn} would contain something else: ${describePart(part, logged, allEvents)}`,
+      `the request of turn ${event.turn} would contain something else: ${describePart(part, logged, allEvents)}`,
     ];
   });
 }

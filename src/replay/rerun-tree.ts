@@ -53,14 +53,15 @@ export interface TaskRerun {
  */
 const MAX_FOLDED_EVENTS = 5_000_000;
 /**
- * The maximum number of tries for one epoch. In each further try one more external event comes after the loop's
- * decision.
+ * The maximum number of tries for one epoch. Each further try moves one more external event from before to after the
+ * loop's decision (`rerunWithEitherOrder`).
  */
 const MAX_TRIES = 12;
 
 /**
  * Runs the loop of a task again with the answers, tool outputs, decisions, children and times of its log, and
- * compares event by event. Asks no model, runs no tool and writes nothing. Each epoch is run by itself.
+ * compares event by event. Asks no model, runs no tool and writes nothing. Each epoch, the part of the log that one owner
+ * wrote, is run by itself.
  */
 export async function rerunTaskLog(
   source: RerunSource,
@@ -88,39 +89,39 @@ export async function rerunTaskLog(
 type LoggedEpoch = Omit<EpochToRerun, 'state' | 'lateEvents'>;
 
 /**
- * Reruns an epoch, with external events before or after the loop's decisions. A log contains the order in which
- * events were written, but not whether an external event came before or after the decision about the next event. If
+ * Reruns an epoch, with external events before or after the loop's decisions. A log shows when an external event was
+ * written, but not whether the loop had already seen it when it decided what to do next. If
  * one order leads to a difference, other orders are tried.
  */
 async function rerunWithEitherOrder(
   source: RerunSource,
   states: StartStates,
-  loggedEpoch: LoggedEpoch,
+  logged: LoggedEpoch,
 ): Promise<Difference | null> {
   const lateEvents = new Set<number>();
-  let furthest: EpochRerun | null = null;
+  let best: EpochRerun | null = null;
   for (let tried = 0; tried < MAX_TRIES; tried += 1) {
-    const state = states.take(loggedEpoch.epoch);
-    if (state === null) return describeFoldLimit(loggedEpoch);
-    const rerun = await rerunEpoch(source, { ...loggedEpoch, state, lateEvents });
+    const state = states.take(logged.epoch);
+    if (state === null) return describeFoldLimit(logged);
+    const rerun = await rerunEpoch(source, { ...logged, state, lateEvents });
     if (rerun.difference === null) {
       states.reuse(rerun.state);
       return null;
     }
-    if (furthest === null || rerun.reached > furthest.reached) furthest = rerun;
-    const candidate = loggedEpoch.epoch.events.findLast(
+    if (best === null || rerun.reached > best.reached) best = rerun;
+    const candidate = logged.epoch.events.findLast(
       (event) =>
         event.seq <= rerun.reached + 1 && isExternalEvent(event) && !lateEvents.has(event.seq),
     );
     if (candidate === undefined) break;
     lateEvents.add(candidate.seq);
   }
-  return furthest?.difference ?? null;
+  return best?.difference ?? null;
 }
 
 /**
  * The states at the starts of the epochs. After an epoch without a difference its final state is reused, because
- * folding the full log for each of its owners takes quadratic time.
+ * folding the log from its start for each epoch takes quadratic time.
  */
 class StartStates {
   private readonly events: readonly TaskEvent[];
@@ -162,7 +163,7 @@ function describeFoldLimit({ epoch, allEvents }: LoggedEpoch): Difference | null
   if (next === undefined) return null;
   const { task, seq, type } = next;
   const lines = [
-    `not run from here on: the log had so many owners that more than ${MAX_FOLDED_EVENTS} events would be read`,
+    `the rerun stops here: the log changed its owner so often that more than ${MAX_FOLDED_EVENTS} events would be read`,
   ];
   return { task, seq, type, lines };
 }
@@ -172,7 +173,7 @@ function loadPrefix(store: TaskStore, hash: string): RequestPrefix {
     const prefix: RequestPrefix = JSON.parse(store.getBlob(hash));
     return prefix;
   } catch {
-    // The blob of the prefix is missing, or the log is older than prefixes. Only estimates use the prefix, and no
+    // The blob of the prefix is missing, or the log was written by a version that did not store prefixes. Only estimates use the prefix, and no
     // event contains it.
     return { system: [], tools: [] };
   }

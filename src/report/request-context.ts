@@ -61,15 +61,17 @@ export function measureRequest(
   const task = events[0]?.task ?? '';
   if (started === undefined) throw createUnknownTurnError(task, turn, turns.at(-1)?.turn ?? 0);
   const eventsUntilTurn = events.filter(({ seq }) => seq <= started.seq);
-  const { messages, handover } = foldEvents(eventsUntilTurn).conversation;
+  const { messages, summaryTransfer } = foldEvents(eventsUntilTurn).conversation;
   const counted = findCountedInput(events, started);
   const items = [
     ...measureTools(prefix).map((source): Item => ({ group: 'tools', source })),
     ...measureSystemPrompt(prefix).map((source): Item => ({ group: 'system', source })),
-    ...measureMessages(messages, eventsUntilTurn, handover?.text ?? null).map((source): Item => ({
-      group: 'messages',
-      source,
-    })),
+    ...measureMessages(messages, eventsUntilTurn, summaryTransfer?.text ?? null).map(
+      (source): Item => ({
+        group: 'messages',
+        source,
+      }),
+    ),
   ];
   const tokens = items.reduce((sum, { source }) => sum + source.tokens, 0);
   return {

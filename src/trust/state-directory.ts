@@ -25,7 +25,7 @@ export function approvalDirectory(options: StateOptions): string {
   const directory = stateDirectory(options);
   const defaultDirectory = stateDirectory({
     ...options,
-    environment: withoutDataDir(options),
+    environment: removeDataDir(options),
     dataDir: '',
   });
   const root = projectRoot(options.cwd);
@@ -37,6 +37,6 @@ export function approvalDirectory(options: StateOptions): string {
   );
 }
 
-function withoutDataDir({ environment }: UserEnvironment): UserEnvironment['environment'] {
+function removeDataDir({ environment }: UserEnvironment): UserEnvironment['environment'] {
   return { ...environment, MUSTER_DATA_DIR: undefined };
 }

@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { LimitedTools, ToolLimit } from '../../protocol/agent.ts';
-import { specifierKind } from '../../protocol/specifier-kind.ts';
+import { findSpecifierKind } from '../../protocol/specifier-kind.ts';
 import {
   findDenyRules,
-  expandToolWord,
-  grantedTools,
+  expandToolName,
+  findGrantedTools,
   type ToolGrant,
 } from '../../protocol/tool-aliases.ts';
 import type { SourceLine } from '../parsing/fields.ts';
@@ -80,7 +80,7 @@ function findGrants(
   if (call === undefined || ALL_CALLS.has(call.inside.trim())) return grants;
   return grants.flatMap((grant) => {
     const isUnlimited = !('limit' in grant) && !('isTooWide' in grant);
-    const takesRules = specifierKind(grant.tool) !== undefined && call.inside.trim() !== '';
+    const takesRules = findSpecifierKind(grant.tool) !== undefined && call.inside.trim() !== '';
     if (isUnlimited && takesRules) {
       const { tool } = grant;
       const rules = splitSpecifiers(call.inside).map((each) => `${tool}(${each})`);
@@ -122,7 +122,7 @@ function splitKnownNames(reader: FieldReader, entry: string): readonly string[] 
  */
 export function findUnlimitedGrants(reader: FieldReader, entry: string): readonly ToolGrant[] {
   if (!entry.startsWith('mcp__')) {
-    const grants = grantedTools(entry, reader.vendor);
+    const grants = findGrantedTools(entry, reader.vendor);
     if (grants !== undefined) return grants;
   }
   const tool = toMcpToolName(entry);
@@ -180,7 +180,7 @@ export function readToolDenials(
 
 function toolNames(reader: FieldReader, entry: string): readonly string[] {
   if (!entry.startsWith('mcp__')) {
-    const names = expandToolWord(entry, reader.vendor);
+    const names = expandToolName(entry, reader.vendor);
     if (names !== undefined) return names;
   }
   const name = toMcpToolName(entry);

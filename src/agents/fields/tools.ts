@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
-import { expandToolWord } from '../../protocol/tool-aliases.ts';
+import { expandToolName } from '../../protocol/tool-aliases.ts';
 import { toSafeMessage, type Field, type SourceLine } from '../parsing/fields.ts';
 import type { FieldReader } from './field-reader.ts';
 import { takeFirstField } from './common.ts';
@@ -139,7 +139,7 @@ function readAllowedTools(reader: FieldReader, { value, line }: Field): AllowedF
 }
 
 function isTask(toolName: string): boolean {
-  return expandToolWord(toolName, '')?.[0] === 'Task';
+  return expandToolName(toolName, '')?.[0] === 'Task';
 }
 
 /** Returns whether a name is Kiro's name for all tools that do not belong to an MCP server. */

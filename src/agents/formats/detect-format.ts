@@ -91,7 +91,7 @@ export async function identifyAgentFile(
   const parts = path.split('/');
   const fileName = parts.at(-1) ?? '';
   if (fileName === 'SKILL.md') {
-    return notAnAgent('It is a skill (see `muster skills list`), and not an agent.');
+    return skipFile('It is a skill (see `muster skills list`), and not an agent.');
   }
   if (findVendorByFileName(fileName) === undefined && !isVendorLocation(`${root}/${path}`)) {
     const directories = [...keepVendorPart(root.split('/')), ...parts.slice(0, -1)];
@@ -100,7 +100,7 @@ export async function identifyAgentFile(
     const isInAgentDirectory =
       directories[owner] === 'droids' || inside.some((each) => AGENT_DIRECTORY.test(each));
     if (!isInAgentDirectory && isMarkdown(fileName) && owner >= 0 && inside.length > 0) {
-      return notAnAgent('It does not lie where its product keeps agents.');
+      return skipFile('It does not lie where its product keeps agents.');
     }
     const isData = !isInAgentDirectory && !isMarkdown(fileName) && !isAgentText(text);
     if (isData && (owner >= 0 || detectFormat(path, text, root) === undefined)) {
@@ -108,13 +108,13 @@ export async function identifyAgentFile(
     }
   }
   const format = detectFormat(path, text, root);
-  return format === undefined ? notAnAgent('It holds no agent.') : { kind: 'format', format };
+  return format === undefined ? skipFile('It holds no agent.') : { kind: 'format', format };
 }
 
 /** Matches the names of directories in which vendors and collections keep agents. */
 const AGENT_DIRECTORY = /agent|chatmode|droid|recipe|^modes?$/i;
 
-function notAnAgent(reason: string): Identified<AgentDefinition> {
+function skipFile(reason: string): Identified<AgentDefinition> {
   return { kind: 'skipped', code: 'not-an-agent', reason };
 }
 

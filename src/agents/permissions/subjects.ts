@@ -1,4 +1,4 @@
-import { expandToolWord } from '../../protocol/tool-aliases.ts';
+import { expandToolName } from '../../protocol/tool-aliases.ts';
 import type { PermissionEntry } from './entries.ts';
 
 /** A permission and the tools that it concerns. */
@@ -75,7 +75,7 @@ function createSubject(
   vendor: string,
   { exact }: { readonly exact: boolean },
 ): PermissionSubject {
-  const tools = name === 'edit' ? ['Edit', 'Write'] : (expandToolWord(name, vendor) ?? []);
+  const tools = name === 'edit' ? ['Edit', 'Write'] : (expandToolName(name, vendor) ?? []);
   const changesFiles = tools.some((tool) => ['Write', 'Edit', 'MultiEdit'].includes(tool));
   return {
     name,

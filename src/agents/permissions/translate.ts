@@ -1,4 +1,4 @@
-import { grantedTools } from '../../protocol/tool-aliases.ts';
+import { findGrantedTools } from '../../protocol/tool-aliases.ts';
 import type { PermissionAction, PermissionEntry } from './entries.ts';
 import {
   toRuleSpecifiers,
@@ -57,7 +57,9 @@ export function translatePermissions(
  * not allow the tool.
  */
 function isPartOfTool(name: string, vendor: string): boolean {
-  return (grantedTools(name, vendor) ?? []).some((each) => 'limit' in each || 'isTooWide' in each);
+  return (findGrantedTools(name, vendor) ?? []).some(
+    (each) => 'limit' in each || 'isTooWide' in each,
+  );
 }
 
 type Part = Partial<TranslatedPermissions>;

@@ -146,7 +146,7 @@ export async function explainAgent({
   const parts = await openSessionParts({ ...options, log: false, questions: 'deny' });
   const session = createSession(parts);
   try {
-    const { agents, engine, grant, setup } = parts;
+    const { agents, engine, grant, modelSetup: setup } = parts;
     // Files that were skipped were already reported when they were discovered.
     const agent = requireAgent(name, { ...agents.current, skipped: [] });
     const [cwd = ''] = grant.roots;

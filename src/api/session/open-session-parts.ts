@@ -62,14 +62,14 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   return {
     engine,
     inbox,
-    isOnAskChosen:
+    hasExplicitOnAsk:
       options.questions !== undefined ||
       settings.get('permissions.on_ask')?.source.kind !== 'default',
     store,
     router,
     signals,
     sandbox,
-    setup: models.setup,
+    modelSetup: models.setup,
     models: models.chooser,
     agents,
     skills,
@@ -94,7 +94,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     modeFlag: settings.get('permissions.mode')?.source.kind === 'flag' ? mode : null,
     verbose: config.taskTool.enableVerboseLogging,
     environment,
-    typed: canWriteDataDir
+    promptHistory: canWriteDataDir
       ? openPromptHistory({ directory, cwd: roots[0], redact, onProblem: onNotice })
       : NO_HISTORY,
     keyBindings: config.keyBindings,

@@ -55,7 +55,7 @@ export class RootDefaults {
   }
 
   private get setup(): ModelSetup {
-    const { setup } = this.parts;
+    const { modelSetup: setup } = this.parts;
     if (this.chosenModel === null) return setup;
     return { ...setup, settings: { ...setup.settings, flag: this.chosenModel } };
   }

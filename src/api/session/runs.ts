@@ -77,6 +77,7 @@ export class Runs {
         this.continueTask({ ...rest, compacts }, { id, rightsOf: id }, listener);
       return reportCompaction(continueTask, onEvent);
     }
+    // `below` continues the task only for the sake of a descendant.
     if (request.below !== undefined && prompt !== null) {
       throw new UsageError('a task that waits for a descendant cannot get a prompt');
     }
@@ -109,8 +110,8 @@ export class Runs {
   }
 
   /**
-   * Returns the function that limits recorded rights. The log of `rightsOf` shows whether they were granted on this
-   * machine.
+   * Returns a function that limits the rights recorded in a log to those that this session may give. `rightsOf`: the task
+   * from which the rights come. If its log was imported, they were not granted on this machine.
    */
   private createRightsLimit(rightsOf: string): (recorded: Rights) => Rights {
     const { grant, modeFlag, store } = this.parts;
@@ -124,7 +125,7 @@ export class Runs {
     { id, rightsOf }: { readonly id: string; readonly rightsOf: string },
     onEvent: EventListener = () => {},
   ): Promise<Run> {
-    const { engine, router, maxTurns, isOnAskChosen } = this.parts;
+    const { engine, router, maxTurns, hasExplicitOnAsk: isOnAskChosen } = this.parts;
     const { prompt = null, enclosed, mode, answer, compacts, below, retryFailed } = request;
     const stopListening = router.listen(id, onEvent);
     try {
@@ -143,7 +144,7 @@ export class Runs {
           below,
           retryFailed,
         }),
-        // Questions of a parked task stay parked unless this start chooses otherwise.
+        // A parked task keeps its questions parked, unless the user or the configuration chose how to treat questions.
         keepsParked: !isOnAskChosen,
       });
       const ignored =
@@ -174,7 +175,7 @@ export class Runs {
   }
 
   async startTemplate(request: TemplateRequest, onEvent: EventListener = () => {}): Promise<Run> {
-    const { engine, router, setup, templates } = this.parts;
+    const { engine, router, modelSetup: setup, templates } = this.parts;
     const planned = planFanOut(await templates(), request);
     const isModelNamed = setup.settings.flag !== undefined;
     const id = newId();
@@ -196,7 +197,8 @@ export class Runs {
   }
 
   /**
-   * Creates the run of a started task. `stopListening` removes the listener of a parked tree, which has no end event.
+   * Creates the run of a started task. The end event of a tree removes its listener. A parked tree has no end event, so
+   * `stopListening` is called for it.
    */
   private createRun(task: TaskRun, stopListening: () => void): Run {
     this.parts.channel?.open();

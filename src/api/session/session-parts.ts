@@ -24,19 +24,23 @@ export interface SessionParts {
   readonly engine: Engine;
   readonly inbox: Inbox;
   /** True if a flag, an option or the configuration determines how questions are treated. */
-  readonly isOnAskChosen: boolean;
+  readonly hasExplicitOnAsk: boolean;
   readonly store: TaskStore;
   readonly router: EventRouter;
   readonly signals: SignalRouter;
   readonly sandbox: Pick<Sandbox, 'state'>;
-  readonly setup: ModelSetup;
+  /** The settings and providers from which `models` chooses. */
+  readonly modelSetup: ModelSetup;
   readonly models: ModelChooser;
   readonly agents: { readonly current: DiscoveryResult<AgentDefinition> };
   readonly skills: { readonly current: DiscoveryResult<SkillDefinition> };
   /** Loads the templates that can be used now. */
   readonly templates: () => Promise<DiscoveryResult<TemplateDefinition>>;
   readonly grant: RootGrant;
-  /** The control channel, or null if no tasks are stored on disk: other processes cannot know these tasks. */
+  /**
+   * The control channel, through which other processes reach the tasks. Null if the session keeps its tasks only in
+   * memory, where other processes cannot see them.
+   */
   readonly channel: ControlChannel | null;
   readonly retention: Retention;
   /** The turn limit of the main agent, or null if there is none. */
@@ -45,7 +49,8 @@ export interface SessionParts {
   readonly modeFlag: PermissionMode | null;
   readonly verbose: boolean;
   readonly environment: Environment;
-  readonly typed: PromptHistory;
+  /** The prompts that the user has typed. */
+  readonly promptHistory: PromptHistory;
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly notify: Notify;
   readonly onNotice: (line: string) => void;

@@ -28,17 +28,17 @@ export function createSession(parts: SessionParts): Muster {
     get skills() {
       return toDiscoveredSkills(parts.skills.current);
     },
-    models: parts.setup,
+    models: parts.modelSetup,
     store,
     cwd,
     mode: parts.grant.mode,
     rules: parts.grant.rules,
     keyBindings: parts.keyBindings,
-    typed: parts.typed,
+    typed: parts.promptHistory,
     notify: parts.notify,
     verbose: parts.verbose,
     get offlineByDefault() {
-      const { settings } = parts.setup;
+      const { settings } = parts.modelSetup;
       const named = settings.flag ?? settings.default;
       return named === undefined && defaults.resolveModel(null).provider === OFFLINE;
     },

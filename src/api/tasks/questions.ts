@@ -104,11 +104,11 @@ const QUESTION_ID = /^([a-z0-9]+)q\d+$/;
 function findSettledOutcome(store: TaskStore, id: string): string | null {
   const task = QUESTION_ID.exec(id)?.[1];
   if (task === undefined || !isId(task) || !store.exists(task)) return null;
-  const { questions, settledQuestions } = foldLog(store, task);
+  const { questions, closedQuestions } = foldLog(store, task);
   for (const { question, answer } of questions.values()) {
     if (question.id === id && answer !== null) return answerText(answer.answer, answer.by);
   }
-  return settledQuestions.get(id) ?? null;
+  return closedQuestions.get(id) ?? null;
 }
 
 /**

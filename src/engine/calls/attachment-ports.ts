@@ -5,7 +5,7 @@ import {
   type AttachmentDetails,
   type AttachPort,
   type AttachmentRules,
-  type WhyNotShown,
+  type AttachmentRefusal,
 } from '../../protocol/attachment.ts';
 import { attachmentsOf } from '../../protocol/message.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
@@ -67,7 +67,7 @@ export function createQuoteAttachPort(
  * Returns the reason why an attachment can't be added, or null if it can. It is synchronous, because other calls of the
  * same message check at the same time.
  */
-type AttachmentCheck = (details: AttachmentDetails, rules: AttachmentRules) => WhyNotShown;
+type AttachmentCheck = (details: AttachmentDetails, rules: AttachmentRules) => AttachmentRefusal;
 
 /** `checkAndReserve`: a check that also counts an accepted attachment, so that the next check includes it. */
 function createStoringPort(
@@ -113,7 +113,7 @@ const UNKNOWN_MODEL_RULES: AttachmentRules = {
 function refuseWithoutRoom(
   all: readonly AttachmentDetails[],
   details: AttachmentDetails,
-): WhyNotShown {
+): AttachmentRefusal {
   const images = all.filter(isImage).length;
   if (isImage(details) && images >= MAX_IMAGES) {
     return `this conversation holds ${images} images (limit images = ${MAX_IMAGES}). Hand it to a subagent, which begins with none`;

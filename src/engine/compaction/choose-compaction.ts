@@ -71,7 +71,7 @@ export function compactionTrigger({ window, output, compactAt }: WindowLimits): 
   return Math.min(room, Math.floor(compactAt <= 1 ? room * compactAt : compactAt));
 }
 
-type CompactionHistory = Pick<Compaction, 'failures' | 'sinceAnswer' | 'overflowed'>;
+type CompactionHistory = Pick<Compaction, 'failures' | 'sinceAnswer' | 'hasOverflowed'>;
 
 /**
  * Chooses the compaction of a request that is close to the window. Old results are cleared if that frees enough.
@@ -81,19 +81,19 @@ type CompactionHistory = Pick<Compaction, 'failures' | 'sinceAnswer' | 'overflow
 export function chooseCompaction(
   layout: ContextLayout,
   limits: WindowLimits,
-  { failures, sinceAnswer, overflowed }: CompactionHistory,
+  { failures, sinceAnswer, hasOverflowed }: CompactionHistory,
   whyNoSummary: SummaryObstacle,
 ): CompactionChoice {
   const { size } = layout;
   const trigger = compactionTrigger(limits);
-  if (!overflowed && (trigger === null || size <= trigger)) return { kind: 'none' };
+  if (!hasOverflowed && (trigger === null || size <= trigger)) return { kind: 'none' };
   // The size of which the shares above are computed: the trigger, or a refused request that was below it.
-  const reference = trigger === null || (overflowed && size < trigger) ? size : trigger;
-  const targetSize = overflowed
+  const reference = trigger === null || (hasOverflowed && size < trigger) ? size : trigger;
+  const targetSize = hasOverflowed
     ? Math.min(reference * TARGET_SHARE, size * REFUSED_TARGET_SHARE)
     : reference * TARGET_SHARE;
   const fits =
-    !overflowed && limits.window !== null && size <= inputRoom(limits.window, limits.output);
+    !hasOverflowed && limits.window !== null && size <= inputRoom(limits.window, limits.output);
   if (sinceAnswer >= MAX_COMPACTIONS_IN_A_ROW) return fits ? { kind: 'none' } : { kind: 'stuck' };
   const clearable = layout.results.filter(
     ({ tool, tokens }) => tokens >= MIN_CLEARED_TOKENS && !TOOLS_NEVER_CLEARED.has(tool),
@@ -104,7 +104,7 @@ export function chooseCompaction(
   const cut = findHeadCut(layout, reference);
   if (cut !== null) {
     const { upTo, freed } = cut;
-    if (!headFits(cut.removed, layout, limits, overflowed)) {
+    if (!headFits(cut.removed, layout, limits, hasOverflowed)) {
       // Without old results, the beginning may fit into a request for a summary.
       if (oldResults.length > 0) return { kind: 'clear', results: oldResults };
       return { kind: 'drop', upTo, freed, because: 'they are too many for a request of their own' };
@@ -116,7 +116,7 @@ export function chooseCompaction(
   }
   const largestFirst = clearable.toSorted((a, b) => b.tokens - a.tokens);
   const seenResults = largestFirst.filter(({ age }) => age > 0);
-  const tokensToFree = size - (overflowed ? targetSize : reference);
+  const tokensToFree = size - (hasOverflowed ? targetSize : reference);
   if (fits) {
     // Results that the model has not seen yet are kept, or else it would request them again forever.
     const isWorthIt = countFreedTokens(seenResults) >= reference * MIN_FREED_SHARE;
@@ -181,10 +181,10 @@ function headFits(
   headTokens: number,
   layout: ContextLayout,
   { window, output }: WindowLimits,
-  overflowed: boolean,
+  hasOverflowed: boolean,
 ): boolean {
   const { size } = layout;
-  if (overflowed && headTokens > size * MAX_REFUSED_SHARE) return false;
+  if (hasOverflowed && headTokens > size * MAX_REFUSED_SHARE) return false;
   if (window === null) return true;
   const prefix = size - ((layout.turns[0]?.before ?? 0) + (layout.turns[0]?.rest ?? 0));
   return prefix + headTokens + ASSUMED_SUMMARY_TOKENS / 2 <= inputRoom(window, output);

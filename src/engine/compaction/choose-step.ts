@@ -49,7 +49,7 @@ export async function chooseCompactionStep(
   const details = await deps.models.details(spec.model);
   const limits = getLimits(run, details);
   const trigger = compactionTrigger(limits);
-  if (!compaction.overflowed) {
+  if (!compaction.hasOverflowed) {
     if (trigger === null || estimateRequestSize(conversation, prefix) <= trigger)
       return { kind: 'none' };
   }
@@ -131,7 +131,7 @@ function toStep(run: TaskRun, choice: CompactionChoice, context: StepContext): C
     }
     case 'stuck': {
       const { window } = limits;
-      if (window === null || state.conversation.compaction.overflowed) {
+      if (window === null || state.conversation.compaction.hasOverflowed) {
         return { kind: 'stuck', hit: null };
       }
       return { kind: 'stuck', hit: { limit: 'context_window', value: window, used: layout.size } };

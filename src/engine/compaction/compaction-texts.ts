@@ -1,7 +1,7 @@
 import { escapeTags } from '../../base/control-tags.ts';
 import { plural, truncate, byteLength } from '../../base/text.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
-import type { Said } from '../../protocol/state/compaction.ts';
+import type { AddressedStatement } from '../../protocol/state/compaction.ts';
 import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 import type { ResultLayout } from './context-layout.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -98,7 +98,7 @@ function loadedSkillsText(skills: readonly string[]): string {
 }
 
 /** Formats an input with its sender. The user and the parent need no name. */
-function formatSaid({ as, from, text }: Said, parent: string | null): string {
+function formatSaid({ as, from, text }: AddressedStatement, parent: string | null): string {
   if (as === 'inherited') return `To the agent that had this conversation before you: ${text}`;
   return from === 'user' || from === parent ? text : `From ${from}: ${text}`;
 }
@@ -108,13 +108,13 @@ const MIN_SAID_TOKENS = 20;
 
 /** Cuts the inputs to `maxTokens`. Half of them is for the prompt, since it says what the task is. */
 function fitSaid(
-  said: readonly Said[],
+  said: readonly AddressedStatement[],
   maxTokens: number,
   parent: string | null,
 ): readonly string[] {
   const prompt = said.find(({ as }) => as === 'prompt') ?? said[0];
   let remaining = maxTokens / 2;
-  const kept = new Map<Said, string>();
+  const kept = new Map<AddressedStatement, string>();
   // The newest inputs are kept first, since they may correct older ones.
   for (const each of said.toReversed()) {
     if (each === prompt) continue;

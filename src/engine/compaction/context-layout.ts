@@ -1,5 +1,5 @@
 import type { Conversation } from '../../protocol/state/conversation.ts';
-import type { Counted } from '../../protocol/initial-context.ts';
+import type { CountedTokens } from '../../protocol/initial-context.ts';
 import type { Message, ToolResultPart } from '../../protocol/message.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
@@ -94,7 +94,7 @@ function findCountRatio({ messages, compaction }: Conversation, prefix: RequestP
  */
 function estimateHiddenTokens(
   messages: readonly Message[],
-  { messages: upTo, output }: Counted,
+  { messages: upTo, output }: CountedTokens,
 ): number {
   const answer = messages[upTo - 1];
   return answer === undefined

@@ -70,7 +70,7 @@ function endAtLimit({ state, journal }: TaskRun, hit: LimitHit): RoomOutcome {
 /** Ends the task with the provider's failure if the provider refused the request as too large. */
 function endIfRefused({ state }: TaskRun): RoomOutcome {
   const { failure } = state.activation;
-  if (failure === null || !state.conversation.compaction.overflowed) return { kind: 'enough' };
+  if (failure === null || !state.conversation.compaction.hasOverflowed) return { kind: 'enough' };
   return { kind: 'none', ending: endings.endFailedByModel(state, failure) };
 }
 

@@ -116,7 +116,7 @@ function toOutcome(run: TaskRun, turn: number, { answer, cost, ms }: FinishedAns
   const ended = { type: 'context.summarised', turn, summary, ...cost, reason, ms } as const;
   const { open } = run.state.conversation.compaction;
   if (open === null) throw new Error('no summary was requested');
-  if (!open.isHandover) return { ...ended, size: measureAfterSummary(run, open, summary) };
+  if (!open.isOfParent) return { ...ended, size: measureAfterSummary(run, open, summary) };
   const size = { ...open.size, after: Math.ceil(estimateTokensUnrounded(summary)) };
   return { ...ended, size, nonce: drawNonce(summary) };
 }

@@ -31,16 +31,16 @@ export async function obtainTransferSummary(deps: EngineDeps, run: TaskRun): Pro
   // A request that this task started before a crash is booked and closed, since a sibling may request the summary now.
   await bookAbandonedResponse(deps, run);
   if (deps.compaction !== undefined) return rerunStep(deps, run, deps.compaction());
-  const { handover } = run.state.conversation;
-  if (handover === null) return;
-  const result = await waitForSiblingOrLead(deps, run, handover.of);
+  const { summaryTransfer } = run.state.conversation;
+  if (summaryTransfer === null) return;
+  const result = await waitForSiblingOrLead(deps, run, summaryTransfer.of);
   if ('text' in result) {
     run.journal.record(...buildTransferEvents(result));
     return;
   }
   let text: SummaryText | null = null;
   try {
-    text = await requestUntilTransferred(deps, run, handover.of);
+    text = await requestUntilTransferred(deps, run, summaryTransfer.of);
   } finally {
     result.publish(text);
   }
@@ -124,9 +124,9 @@ async function requestUntilTransferred(
 ): Promise<SummaryText | null> {
   const { state, journal, spec } = run;
   for (;;) {
-    const { compaction, handover } = state.conversation;
+    const { compaction, summaryTransfer } = state.conversation;
     if (!isSummaryTransferDue(state.conversation)) {
-      const text = handover?.text ?? null;
+      const text = summaryTransfer?.text ?? null;
       return text === null ? null : { text, from: spec.id, because: null };
     }
     const isLost = conversation.messages.length === 0;
@@ -210,9 +210,10 @@ function findSummaryInLogs(
   for (const [id, { callId }] of parent.state.children) {
     if (!calls.includes(callId) || id === spec.id || !store.exists(id)) continue;
     try {
-      const { handover } = foldLog(store, id).conversation;
-      if (handover?.isSummary !== true || handover.text === null) continue;
-      if (summaryKey(handover.of) === key) return { text: handover.text, from: id, because: null };
+      const { summaryTransfer } = foldLog(store, id).conversation;
+      if (summaryTransfer?.isSummary !== true || summaryTransfer.text === null) continue;
+      if (summaryKey(summaryTransfer.of) === key)
+        return { text: summaryTransfer.text, from: id, because: null };
     } catch (thrown) {
       // If the log of the sibling can't be read, the fault is reported and the summary is requested again.
       if (!(thrown instanceof MusterError)) throw thrown;

@@ -17,7 +17,7 @@ import {
 } from '../../agents/templates/render.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
-import { itemCallId, type FanOut } from '../../protocol/template.ts';
+import { createItemCallId, type FanOut } from '../../protocol/template.ts';
 import type { TaskEnding } from '../task/endings.ts';
 import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
 import { resumeChild, createContinueMessage } from '../delegation/resume-child.ts';
@@ -151,7 +151,7 @@ async function startStep(
   if (step.kind === 'create') return createItemTask(engine, run, { ...template, step });
   const resumed = await resumeChild(engine, {
     caller: run,
-    callId: itemCallId(step.index, newId()),
+    callId: createItemCallId(step.index, newId()),
     by: 'user',
     field: 'item',
     reference: step.task,
@@ -209,7 +209,7 @@ async function createItemTask(
     cwd: by.cwd,
     source: 'template',
     params: { template: fanOut.template, index: index + 1 },
-    parent: { run, callId: itemCallId(index), delegation: null },
+    parent: { run, callId: createItemCallId(index), delegation: null },
   });
   engine.startLoop(child);
   return null;

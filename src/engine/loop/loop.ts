@@ -299,10 +299,10 @@ async function takeTurn(
       return requestFinalAnswer(run, outcome.hit);
     case 'failed':
       // After a limit the task already has an answer, even if it is a partial one.
-      if (run.state.activation.lastTurn) return null;
+      if (run.state.activation.hasLastTurnBegun) return null;
       if (findFallback(deps, run) !== null) return null;
       // Compaction makes room before the next request, or ends the task if that is impossible.
-      if (run.state.conversation.compaction.overflowed) return null;
+      if (run.state.conversation.compaction.hasOverflowed) return null;
       return endings.endFailedByModel(run.state, outcome.failure);
     case 'stopped':
       return run.cancellation.signal.aborted ? createAbortedEnding(run) : null;

@@ -61,7 +61,7 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
     if (state.interrupted === null) return { kind: 'turn', toolChoice };
     return { kind: 'close_turn', turn, because: state.interrupted };
   }
-  if (activation.lastTurn && activation.limit !== null) {
+  if (activation.hasLastTurnBegun && activation.limit !== null) {
     return { kind: 'end', ending: endings.endByLimit(state, activation.limit) };
   }
   if (answer?.reason === 'content_filter')
@@ -179,7 +179,7 @@ export function countRepeatedCalls(rounds: readonly Round[]): number {
     if (repeating < cycle) continue;
     const calls = newestFirst
       .slice(0, repeating + cycle)
-      .reduce((sum, { told }) => sum + told.length, 0);
+      .reduce((sum, { results }) => sum + results.length, 0);
     highest = Math.max(highest, calls);
   }
   return highest;

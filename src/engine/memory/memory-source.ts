@@ -69,7 +69,7 @@ const DEFAULT_SCOPE = 'project';
 export function createMemoryPort({ source, spec, sleep }: PortParts): MemoryPort {
   const { agent, cwd } = spec;
   return {
-    place(tool, requestedScope): MemoryLocation {
+    locate(tool, requestedScope): MemoryLocation {
       const own = findOwnNotes(source, agent, cwd);
       const name = requestedScope?.trim().toLowerCase() ?? '';
       if (name === '') return own ?? findSharedNotes(source, DEFAULT_SCOPE, cwd);
@@ -85,7 +85,7 @@ export function createMemoryPort({ source, spec, sleep }: PortParts): MemoryPort
       const message = `scope: you may use only your own notes, so leave scope out. (To use the ${scope} notes that agents share, the definition would have to list ${tool}.)`;
       throw new MusterError('PERMISSION_DENIED', message);
     },
-    async locked(directory, work) {
+    async runLocked(directory, work) {
       const { withDirectoryLock: lockedDirectory } =
         await import('../../store/locks/directory-lock.ts');
       return await lockedDirectory(directory, sleep, work);

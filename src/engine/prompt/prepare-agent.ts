@@ -255,10 +255,10 @@ function toUnmetRequest(code: string, name: string, message: string): UnmetReque
   if (code === 'unknown-denied-tool') {
     return { kind: 'denial', name, reason: 'No tool of that name is known: nothing is denied.' };
   }
-  return { kind: 'tool', name, reason: code === 'unknown-tool' ? UNKNOWN_TOOL_REASON : message };
+  return { kind: 'tool', name, reason: code === 'unknown-tool' ? UNKNOWN_TOOL : message };
 }
 
-const UNKNOWN_TOOL_REASON = 'No tool of that name is known.';
+const UNKNOWN_TOOL = 'No tool of that name is known.';
 
 /**
  * Lists the rules of a definition that can't be read. Such rules deny or ask, so nobody would notice that they are

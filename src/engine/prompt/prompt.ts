@@ -113,21 +113,19 @@ export function buildPromptParts(input: PromptInput): readonly PromptPart[] {
   const { agent, mode, isRoot, types, agents, firstPrompt, skills, preloaded, context } = input;
   const { memory, unmet = [] } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
-  const agentPrompt = formatAgentPrompt(agent);
+  const ownPrompt = formatAgentPrompt(agent);
   const limited = formatLimitedTools(agent, input.tools);
   const list = listAgentTypes({ types, all: agents, prompt: firstPrompt });
   return [
     { name: 'identity', text: isRoot ? MAIN_IDENTITY : CHILD_IDENTITY },
     { name: 'mode', text: MODES[mode] },
-    { name: 'guidelines', text: `# Guidelines\n${formatBullets(guidelines)}` },
+    { name: 'guidelines', text: `# Guidelines\n${bulletList(guidelines)}` },
     ...(list.length === 0 ? [] : [{ name: 'agents', text: `${DELEGATION}\n${list.join('\n')}` }]),
-    ...(skills.length === 0
-      ? []
-      : [{ name: 'skills', text: `${SKILLS}\n${formatBullets(skills)}` }]),
+    ...(skills.length === 0 ? [] : [{ name: 'skills', text: `${SKILLS}\n${bulletList(skills)}` }]),
     ...(limited === '' ? [] : [{ name: 'limited tools', text: limited }]),
-    ...(agentPrompt === ''
+    ...(ownPrompt === ''
       ? []
-      : [{ name: 'its prompt', text: `# Agent type: ${agent.name}\n${agentPrompt}` }]),
+      : [{ name: 'its prompt', text: `# Agent type: ${agent.name}\n${ownPrompt}` }]),
     ...(unmet.length === 0 ? [] : [{ name: 'not available', text: formatUnavailable(unmet) }]),
     ...preloaded.map((text) => ({ name: 'preloaded skill', text: `# ${text}` })),
     { name: 'environment', text: `# Environment\n${formatEnvironment(input.environment)}` },
@@ -139,7 +137,7 @@ export function buildPromptParts(input: PromptInput): readonly PromptPart[] {
 
 function formatUnavailable(lines: readonly string[]): string {
   const escaped = lines.map((line) => escapeTags(line));
-  return `# Not available\nYour instructions may ask for what you do not have here. Do without it, and say so where it matters:\n${formatBullets(escaped)}`;
+  return `# Not available\nYour instructions may ask for what you do not have here. Do without it, and say so where it matters:\n${bulletList(escaped)}`;
 }
 
 /** Formats the last system line, which is specific to one task. */
@@ -167,12 +165,12 @@ function quoteIfUnsafe(path: string): string {
   return /\p{Cc}|\u2028|\u2029/u.test(path) ? JSON.stringify(path) : path;
 }
 
-function formatBullets(lines: readonly string[]): string {
+function bulletList(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join('\n');
 }
 
 /** The maximum number of characters of each text about a parameter in the prompt. */
-const MAX_PARAMETER_TEXT_LENGTH = 400;
+const MAX_PARAMETER_TEXT = 400;
 
 /** Formats an agent's own prompt with the values of its parameters; empty when it has none. */
 export function formatAgentPrompt({ prompt, parameters = [] }: AgentDefinition): string {
@@ -186,14 +184,14 @@ ${parameters.map((each) => `- ${formatParameter(each)}`).join('\n')}`;
 }
 
 function formatParameter({ name, description, default: preset }: AgentParameter): string {
-  const about = description === '' ? '' : ` (${shortenParameterText(description)})`;
+  const about = description === '' ? '' : ` (${shorten(description)})`;
   return preset === undefined
-    ? `${shortenParameterText(name)}${about}: not given; work it out from the task, and say what you took it for`
-    : `${shortenParameterText(name)}${about}: ${preset === '' ? 'nothing' : shortenParameterText(preset)}`;
+    ? `${shorten(name)}${about}: not given; work it out from the task, and say what you took it for`
+    : `${shorten(name)}${about}: ${preset === '' ? 'nothing' : shorten(preset)}`;
 }
 
-function shortenParameterText(text: string): string {
-  return truncate(collapseWhitespace(text), MAX_PARAMETER_TEXT_LENGTH);
+function shorten(text: string): string {
+  return truncate(collapseWhitespace(text), MAX_PARAMETER_TEXT);
 }
 
 /**
@@ -206,7 +204,7 @@ export function formatLimitedTools(
   { limitedTools = [] }: Pick<AgentDefinition, 'limitedTools'>,
   tools: readonly string[],
 ): string {
-  const lines = limitedTools.flatMap((list) => formatLimitedToolLines(list, tools));
+  const lines = limitedTools.flatMap((list) => formatLimits(list, tools));
   if (lines.length === 0) return '';
   const rule =
     'Of each tool here only the calls that every line for it covers run; others are refused.';
@@ -214,7 +212,7 @@ export function formatLimitedTools(
 }
 
 /** Formats the lines of one list of limited tools. Tools that are limited to the same calls share a line. */
-function formatLimitedToolLines(
+function formatLimits(
   { limits, unlimited }: LimitedTools,
   tools: readonly string[],
 ): readonly string[] {
@@ -246,11 +244,10 @@ function describeAllowedCalls({ tool, rules, newFiles }: ToolLimit): readonly st
 const CONTEXT_ID_LENGTH = 16;
 
 /** Creates a context with an id that is derived from its content; null when the context is empty. */
-export function createProjectContext(content: Omit<ProjectContext, 'id'>): ProjectContext | null {
-  if (content.files.length === 0 && content.leftOut.length === 0 && content.git === null)
-    return null;
-  const hash = createHash('sha256').update(JSON.stringify(content)).digest('hex');
-  return { id: hash.slice(0, CONTEXT_ID_LENGTH), ...content };
+export function createProjectContext(parts: Omit<ProjectContext, 'id'>): ProjectContext | null {
+  if (parts.files.length === 0 && parts.leftOut.length === 0 && parts.git === null) return null;
+  const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return { id: hash.slice(0, CONTEXT_ID_LENGTH), ...parts };
 }
 
 /** Removes the state of the git repository, for tasks whose results may be reused after that state has changed. */

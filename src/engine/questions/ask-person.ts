@@ -243,10 +243,10 @@ function openQuestion(
   return redacted.question;
 }
 
-function createQuestionId({ spec, questions, settledQuestions }: TaskState): string {
+function createQuestionId({ spec, questions, closedQuestions }: TaskState): string {
   const open = new Set([...questions.values()].map(({ question }) => question.id));
-  for (let number = open.size + settledQuestions.size + 1; ; number += 1) {
+  for (let number = open.size + closedQuestions.size + 1; ; number += 1) {
     const id = `${spec.id}q${number}`;
-    if (!open.has(id) && !settledQuestions.has(id)) return id;
+    if (!open.has(id) && !closedQuestions.has(id)) return id;
   }
 }

@@ -53,9 +53,8 @@ function recordAnswer(asker: AnswerWriter, { question, answer, approvals }: Answ
   const grant = answer.kind === 'always' ? parseOfferedRule(question, answer.scope) : null;
   if (grant !== null && grant.scope !== 'task') {
     if (standingRules === null) {
-      throw new MusterError(
-        'INVALID_PARAM',
-        `scope ${grant.scope}: permanent approvals are not available here; use the scope task`,
+      throw answerError(
+        `scope ${grant.scope}: permanent approvals are not available; use the scope task`,
       );
     }
     const directory = workingDirectory(asker.permissions.rights);
@@ -86,16 +85,13 @@ function recordModeGrant(
   const { id } = question;
   const offered = question.kind === 'permission' ? question.modeToGrant : undefined;
   if (offered === undefined) {
-    throw new MusterError('INVALID_PARAM', `question ${id}: the answer "mode" is not offered`);
+    throw answerError(`question ${id}: the answer "mode" is not offered`);
   }
   const { agent, mode, definition } = offered;
   const where = `the user's answer to question ${id}`;
   const newGrant: ModeGrant = { agent, mode, definition, source: { kind: 'answer', where } };
   if (scope === 'user' && approvals.modeGrants === null) {
-    throw new MusterError(
-      'INVALID_PARAM',
-      'scope user: permanent approvals are not available here; use the scope task',
-    );
+    throw answerError('scope user: permanent approvals are not available; use the scope task');
   }
   const grant = scope === 'user' ? (approvals.modeGrants?.add(newGrant) ?? newGrant) : newGrant;
   asker.top.journal.record({ type: 'mode.granted', grant, scope, by: 'user', question: id });
@@ -108,10 +104,7 @@ function parseOfferedRule(
 ): { readonly rule: PermissionRule; readonly scope: GrantScope } {
   const text = question.kind === 'permission' ? question.rule : null;
   if (text === null) {
-    throw new MusterError(
-      'INVALID_PARAM',
-      `question ${question.id}: the answer "always" is not offered`,
-    );
+    throw answerError(`question ${question.id}: the answer "always" is not offered`);
   }
   const where = `the user's answer to question ${question.id}`;
   const parsed = parseRule({ text, source: { kind: 'answer', where } }, [question.tool]);
@@ -136,17 +129,13 @@ export function answerRecordedQuestion(
   approvals: PermanentApprovals,
 ): void {
   for (const task of tasks) {
-    const settled = task.state.settledQuestions.get(id);
+    const settled = task.state.closedQuestions.get(id);
     if (settled !== undefined) throw new MusterError('CONFLICT', `question ${id} is ${settled}`);
     for (const { question, answer, seq } of task.state.questions.values()) {
       if (question.id !== id) continue;
       if (!task.permissions.isTrusted(seq)) throw importedQuestionError(question);
       if (answer === null) {
-        recordAnswer(task, {
-          question,
-          answer: parseAnswer(question, request),
-          approvals: approvals,
-        });
+        recordAnswer(task, { question, answer: parseAnswer(question, request), approvals });
         return;
       }
       const message = `question ${id} is ${answerText(answer.answer, answer.by)}`;
@@ -215,12 +204,12 @@ export function parseAnswer(question: Question, request: AnswerRequest): Answer 
 
 function readText({ id, options }: InputQuestion, { text, scope, reason }: AnswerRequest): Answer {
   if (scope !== undefined || reason !== undefined) {
-    throw invalidAnswerError(
+    throw answerError(
       `question ${id} needs a text as its answer: a scope or a reason is not allowed`,
     );
   }
   const answer = text.trim();
-  if (answer === '') throw invalidAnswerError(`question ${id}: the answer is empty`);
+  if (answer === '') throw answerError(`question ${id}: the answer is empty`);
   const chosen = OPTION_NUMBER.test(answer) ? options[Number(answer) - 1] : undefined;
   return { kind: 'text', text: chosen ?? answer };
 }
@@ -234,17 +223,17 @@ const APPROVALS: ReadonlyMap<string, PermissionMode> = new Map([
 function readApproval({ id }: PlanQuestion, { text, scope, reason, plan }: AnswerRequest): Answer {
   const word = text.trim().toLowerCase();
   if (scope !== undefined)
-    throw invalidAnswerError(`question ${id}: a scope is not allowed in the answer to a plan`);
+    throw answerError(`question ${id}: a scope is not allowed in the answer to a plan`);
   const mode = APPROVALS.get(word);
   if (mode === undefined) {
     if (word === 'no') return { kind: 'no', reason: reason?.trim() ? reason : null };
-    throw invalidAnswerError(
+    throw answerError(
       `question ${id}: ${JSON.stringify(truncate(text, MAX_SHOWN_LENGTH))} is not a valid answer; valid: yes, always (edits run unasked), no`,
     );
   }
   if (reason !== undefined)
-    throw invalidAnswerError(`question ${id}: a reason is allowed only with the answer no`);
-  if (plan?.trim() === '') throw invalidAnswerError(`question ${id}: the plan is empty`);
+    throw answerError(`question ${id}: a reason is allowed only with the answer no`);
+  if (plan?.trim() === '') throw answerError(`question ${id}: the plan is empty`);
   return { kind: 'approved', mode, plan: plan ?? null };
 }
 
@@ -254,10 +243,10 @@ function readVerdict(question: PermissionQuestion, { text, scope, reason }: Answ
   if (word !== 'always' && word !== 'mode' && scope !== undefined) {
     const allowed =
       question.modeToGrant === undefined ? 'the answer always' : 'the answers always and mode';
-    throw invalidAnswerError(`question ${id}: a scope is allowed only with ${allowed}`);
+    throw answerError(`question ${id}: a scope is allowed only with ${allowed}`);
   }
   if (word !== 'no' && reason !== undefined) {
-    throw invalidAnswerError(`question ${id}: a reason is allowed only with the answer no`);
+    throw answerError(`question ${id}: a reason is allowed only with the answer no`);
   }
   switch (word) {
     case 'yes':
@@ -269,7 +258,7 @@ function readVerdict(question: PermissionQuestion, { text, scope, reason }: Answ
     case 'mode':
       return { kind: 'mode', scope: chooseModeScope(question, scope ?? 'task') };
     default:
-      throw invalidAnswerError(
+      throw answerError(
         `question ${id}: ${JSON.stringify(truncate(text, MAX_SHOWN_LENGTH))} is not a valid answer; valid: ${listValidAnswers(question)}`,
       );
   }
@@ -280,7 +269,7 @@ function chooseRuleScope(
   requested: string,
 ): GrantScope {
   if (scopes.length === 0) {
-    throw invalidAnswerError(
+    throw answerError(
       `question ${id}: the answer "always" is not offered, only yes (this once) and no, since no rule would allow this call: ${reason}`,
     );
   }
@@ -289,7 +278,7 @@ function chooseRuleScope(
 
 function chooseModeScope({ id, modeToGrant }: PermissionQuestion, requested: string) {
   if (modeToGrant === undefined) {
-    throw invalidAnswerError(
+    throw answerError(
       `question ${id}: the answer "mode" is not offered, since no mode of the agent would allow this call`,
     );
   }
@@ -304,7 +293,7 @@ function chooseScope<Scope extends GrantScope>(
   const scope = scopes.find((each) => each === requested);
   if (scope !== undefined) return scope;
   const isKnown = GRANT_SCOPES.some((each) => each === requested);
-  throw invalidAnswerError(
+  throw answerError(
     `question ${id}: scope ${JSON.stringify(truncate(requested, MAX_SHOWN_LENGTH))} is ${isKnown ? 'not offered here' : 'unknown'}; valid: ${scopes.join(', ')}`,
   );
 }
@@ -315,6 +304,6 @@ function listValidAnswers({ scopes, modeToGrant }: PermissionQuestion): string {
   return `yes, ${always}${modeToGrant === undefined ? '' : 'mode, '}no`;
 }
 
-function invalidAnswerError(message: string): MusterError {
+function answerError(message: string): MusterError {
   return new MusterError('INVALID_PARAM', message);
 }

@@ -3,7 +3,7 @@ import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { EndStatus } from '../../protocol/result.ts';
 import {
   selectLiveEvents,
-  type FileLeft,
+  type UnrestoredFile,
   type RewoundFile,
   type FileForm,
 } from '../../protocol/events/rewound.ts';
@@ -61,7 +61,7 @@ export interface RewindPlan {
   readonly dropped: readonly string[];
   readonly files: readonly RewoundFile[];
   /** The reasons why the rewind is refused; empty if it can be done. */
-  readonly refused: readonly FileLeft[];
+  readonly refused: readonly UnrestoredFile[];
   /** The commands that ran after the target. Their changes are not undone. */
   readonly commands: readonly string[];
   /** The number of calls after the target whose file changes are not known. */
@@ -201,7 +201,7 @@ const DEFAULT_MODE = 0o644;
 interface FilePlan {
   readonly files: readonly RewoundFile[];
   /** Files that can't be restored, and logs that can't be read. */
-  readonly refused: readonly FileLeft[];
+  readonly refused: readonly UnrestoredFile[];
 }
 
 /**
@@ -211,7 +211,7 @@ export async function planFiles(
   store: Pick<TaskStore, 'hasBackup'>,
   since: Pick<TreeSince, 'changes' | 'roots' | 'unreadableLogs'>,
 ): Promise<FilePlan> {
-  const refused: FileLeft[] = [...since.unreadableLogs];
+  const refused: UnrestoredFile[] = [...since.unreadableLogs];
   const files: RewoundFile[] = [];
   for (const [path, changes] of Map.groupBy(since.changes, ({ change }) => change.path)) {
     const found = await readContentOrReason(path, since.roots);

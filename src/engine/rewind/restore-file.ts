@@ -2,7 +2,7 @@ import { lstatSync, rmdirSync, statSync, unlinkSync, type BigIntStats, type Stat
 import { basename, dirname, sep } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { isInside } from '../../base/path-inside.ts';
-import type { FileForm, RewoundFile, FileLeft } from '../../protocol/events/rewound.ts';
+import type { FileForm, RewoundFile, UnrestoredFile } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { readEntryStats, withHeldEntry } from '../../sys/files/entry-in-roots.ts';
 import { describeFileType } from '../../sys/files/file-errors.ts';
@@ -44,13 +44,13 @@ export async function finishRewind(
   store: TaskStore,
   task: OwnedLog,
   options: FinishOptions = {},
-): Promise<readonly FileLeft[]> {
+): Promise<readonly UnrestoredFile[]> {
   const { state } = task;
   const { rewinding, spec } = state;
   if (rewinding === null) return [];
   const { roots = spec.rights.roots, restore = restoreFile } = options;
   const isImported = rewinding.seq <= (store.importedUpTo(spec.id) ?? -1);
-  const unrestored: FileLeft[] = [];
+  const unrestored: UnrestoredFile[] = [];
   for (const file of removalsFirst(rewinding.files)) {
     const reason = isImported
       ? 'its task was imported'
@@ -179,7 +179,7 @@ function statIfPresent(path: string): Stats | undefined {
  * Stores a backup of the present content of a file, so that the rewind can be undone. Throws `CONFLICT` if the file
  * has changed since the rewind was planned.
  */
-export async function backUpCurrentContent(
+export async function backUpContent(
   store: TaskStore,
   { path, from }: RewoundFile,
   roots: readonly string[],
@@ -187,7 +187,7 @@ export async function backUpCurrentContent(
   if (from === null) return;
   const options = { maxBytes: MAX_EDIT_BYTES, signal: NEVER_ABORTED };
   const { bytes, hash } = await readFullFile(path, toOpenScope(path, roots), options);
-  if (hash !== from.hash) throw changedFileError(path);
+  if (hash !== from.hash) throw changedError(path);
   await store.putBackup(bytes);
 }
 
@@ -204,7 +204,7 @@ export async function restoreFile(
   if (hasForm(found, to, { comparesMode: true })) return;
   const isExpected = [from, to].some((form) => hasForm(found, form, { comparesMode: false }));
   if (!isExpected) {
-    throw changedFileError(path);
+    throw changedError(path);
   }
   if (to !== null) {
     const bytes = store.getBackup(to.hash);
@@ -237,7 +237,7 @@ async function removeFile(
   roots: readonly string[],
 ): Promise<void> {
   await withHeldEntry(path, toOpenScope(path, roots), async ({ directory, name, stats: now }) => {
-    if (now === undefined || !isSameFile(now, stats)) throw changedFileError(path);
+    if (now === undefined || !isSameFile(now, stats)) throw changedError(path);
     unlinkSync(directory.at(name));
     await syncDirectory(directory.at('.'));
   });
@@ -260,7 +260,7 @@ function removeEmptyParents(path: string, roots: readonly string[]): void {
   }
 }
 
-function changedFileError(path: string): MusterError {
+function changedError(path: string): MusterError {
   return new MusterError('CONFLICT', `${path} was changed by another program just now`);
 }
 

@@ -1,15 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MusterError } from '../../base/errors.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
-import type { FileLeft } from '../../protocol/events/rewound.ts';
+import type { UnrestoredFile } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { LogFold } from '../task/fold-log.ts';
-import {
-  backUpCurrentContent,
-  finishRewind,
-  type FinishOptions,
-  type OwnedLog,
-} from './restore-file.ts';
+import { backUpContent, finishRewind, type FinishOptions, type OwnedLog } from './restore-file.ts';
 import { planRewind, type RewindPlan } from './plan-rewind.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
@@ -17,7 +12,7 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 export interface RewindOutcome {
   readonly plan: RewindPlan;
   /** The files that another program changed during the rewind, which were not restored. */
-  readonly left: readonly FileLeft[];
+  readonly left: readonly UnrestoredFile[];
 }
 
 /**
@@ -45,7 +40,7 @@ export async function rewind(
         throw outdatedPlanError(plan);
       log.opening.forEach(fold.add);
       if (plan.ends === null) {
-        for (const file of plan.files) await backUpCurrentContent(store, file, roots);
+        for (const file of plan.files) await backUpContent(store, file, roots);
         log.append([rewoundEvent(fold.state, plan)]).forEach(fold.add);
         await log.sync();
       }

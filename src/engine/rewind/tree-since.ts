@@ -1,6 +1,6 @@
 import { errorMessage } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
-import type { FileLeft } from '../../protocol/events/rewound.ts';
+import type { UnrestoredFile } from '../../protocol/events/rewound.ts';
 import type { FileChange } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
@@ -28,13 +28,13 @@ export interface TreeSince {
   /** The number of the newest event of each log, by the id of the task. */
   readonly logs: Readonly<Record<string, number>>;
   /** The logs that can't be used, with the reasons. */
-  readonly unreadableLogs: readonly FileLeft[];
+  readonly unreadableLogs: readonly UnrestoredFile[];
 }
 
 /** Reads from the logs what a task and its descendants did after an event of the task. */
 export function readTreeSince(store: TaskStore, id: string, event: EventTime): TreeSince {
   const logsByTask = new Map<string, DatedLog>();
-  const unreadableLogs: FileLeft[] = [];
+  const unreadableLogs: UnrestoredFile[] = [];
   const taskIds = new Set([id]);
   // The set grows during the iteration, which also visits the added ids. So each parent is read before its children.
   for (const task of taskIds) {
@@ -70,7 +70,7 @@ export function readTreeSince(store: TaskStore, id: string, event: EventTime): T
     ),
     roots: [...new Set(logs.flatMap(({ summary }) => summary.roots))],
     logs: Object.fromEntries(logs.map(({ summary }) => [summary.id, summary.lastSeq])),
-    unreadableLogs: unreadableLogs,
+    unreadableLogs,
   };
 }
 
@@ -78,7 +78,7 @@ export function readTreeSince(store: TaskStore, id: string, event: EventTime): T
 function readSummaryOrNote(
   store: TaskStore,
   task: string,
-  unreadableLogs: FileLeft[],
+  unreadableLogs: UnrestoredFile[],
 ): LogSummary | null {
   try {
     return readLogSummary(store, task);

@@ -11,7 +11,7 @@ import {
   type ShellWork,
   type StartedShell,
   type ToolCaps,
-  KEEP_BYTES,
+  PASS_THROUGH_FILTER,
 } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { shellEndEvents, type ShellOutcome } from './shell-end.ts';
@@ -258,7 +258,7 @@ export class ShellOutput {
     path: string,
     maxBytes: number,
     onLimit: () => void,
-    filter: ByteFilter = KEEP_BYTES,
+    filter: ByteFilter = PASS_THROUGH_FILTER,
   ) {
     this.filter = filter;
     this.path = path;

@@ -67,15 +67,15 @@ export function decideAfterCheck(
     }
     case 'invalid': {
       const { findings } = verdict;
-      const requests = countRepairRequests(state);
-      if (requests + 1 >= MAX_ANSWERS) {
+      const asked = countRepairRequests(state);
+      if (asked + 1 >= MAX_ANSWERS) {
         const ending = endings.endFailedBySchema(state, invalidAnswersError(findings));
         return { kind: 'end', ending };
       }
       return {
         kind: 'tell',
-        id: createRepairId(state, requests + 1),
-        text: formatRepairRequest(requests + 1, findings),
+        id: createRepairId(state, asked + 1),
+        text: repairText(asked + 1, findings),
       };
     }
     default:
@@ -93,7 +93,7 @@ function createRepairId({ activation }: TaskState, number: number): string {
   return `schema-${activation.number}-${number}`;
 }
 
-function formatRepairRequest(answer: number, findings: readonly string[]): string {
+function repairText(answer: number, findings: readonly string[]): string {
   const list = findings.map((finding) => `- ${finding}`).join('\n');
   return `Your answer is not valid against the JSON Schema that this task has (answer ${answer} of at most ${MAX_ANSWERS}):\n${list}\nGive the whole answer again: one JSON value that is valid, and no other text.`;
 }

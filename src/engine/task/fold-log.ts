@@ -2,7 +2,7 @@ import { MusterError } from '../../base/errors.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { liveEventFilter } from '../../protocol/events/rewound.ts';
 import type { LogProblem, TaskStore } from '../../store/task-store.ts';
-import { applyCut, applyEvent } from '../../protocol/state/fold.ts';
+import { applyRewoundEvent, applyEvent } from '../../protocol/state/fold.ts';
 import { initialState, type TaskState } from '../../protocol/state/task-state.ts';
 
 /** Visits the events of a log from its beginning, at least up to the newest event that was added to the fold. */
@@ -46,7 +46,7 @@ export class LogFold {
       if (state === null) {
         if (event.type === 'task.created') state = initialState(event);
       } else if (isLive(event.seq)) applyEvent(state, event);
-      else applyCut(state, event);
+      else applyRewoundEvent(state, event);
     });
     return state;
   }

@@ -156,7 +156,11 @@ export class TaskRun {
    * True when no further request will be sent: the end is decided, the last turn has begun, or the task was stopped.
    */
   get isEnding(): boolean {
-    return this.end.isDecided || this.state.activation.lastTurn || this.cancellation.signal.aborted;
+    return (
+      this.end.isDecided ||
+      this.state.activation.hasLastTurnBegun ||
+      this.cancellation.signal.aborted
+    );
   }
 
   /** Returns the state to report after the end of the task, with the reason if the log has no end. */

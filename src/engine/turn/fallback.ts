@@ -58,7 +58,8 @@ function chooseFallbackModel(
   fallbacks: readonly ResolvedModel[],
   failure: ModelFailure,
 ): ResolvedModel | null {
-  if (activation.lastTurn || interrupted !== null || !MODEL_FAILURES.has(failure.kind)) return null;
+  if (activation.hasLastTurnBegun || interrupted !== null || !MODEL_FAILURES.has(failure.kind))
+    return null;
   // The failed request was for a summary and went to the parent's model.
   if (isSummaryTransferDue(conversation)) return null;
   const failed = new Set([spec.model, ...activation.failedModels].map(modelName));

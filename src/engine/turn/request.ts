@@ -104,8 +104,8 @@ export function getRequestBase({
   prefix,
   state,
 }: Pick<TaskRun, 'spec' | 'prefix' | 'state'>): RequestBase {
-  const { handover } = state.conversation;
-  if (handover !== null && handover.text === null) return handover.of;
+  const { summaryTransfer } = state.conversation;
+  if (summaryTransfer !== null && summaryTransfer.text === null) return summaryTransfer.of;
   const { agent, inherited, model } = spec;
   const { effort } = agent;
   const base = { model, prefix, agent: inherited?.agent ?? agent.name };

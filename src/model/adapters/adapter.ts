@@ -16,8 +16,12 @@ import { ANSWER_CAPS, type AnswerCaps } from './answers/answer-caps.ts';
 import { EndpointKey } from './endpoint-key.ts';
 import { IncompleteAnswerError, HttpStatusError } from './errors/answer-errors.ts';
 import type { Endpoint, ProtocolAdapter } from './protocol-adapter.ts';
-import { EffortFallbacks, mayBeEffortRefusal } from './adjust/efforts.ts';
-import { type FailureContext, cancelledFailure, toModelFailure } from './errors/model-failure.ts';
+import { EffortFallbacks, isPossibleEffortRefusal } from './adjust/efforts.ts';
+import {
+  type FailureContext,
+  createCancelledFailure,
+  toModelFailure,
+} from './errors/model-failure.ts';
 import { OutputCaps } from './adjust/output-caps.ts';
 import { toCallOptions } from './request/call-options.ts';
 import { type AcceptedResponse, type WireObserver, sendRequest } from './send-request.ts';
@@ -39,11 +43,11 @@ export interface AdapterDeps {
   readonly keys?: KeyReader;
   /** The limits on the size of an answer. Default: `ANSWER_CAPS`. */
   readonly caps?: AnswerCaps;
-  /** Returns the rules for attachments of a model; null: they are not known. Default: no model accepts any. */
+  /** Returns the rules for attachments of a model; null: the rules are not known. Default: no model accepts attachments. */
   attachments?(model: ResolvedModel): Promise<AttachmentRules | null>;
 }
 
-/** A ModelPort that reports what happens on the wire, so that its liveness can be watched. */
+/** A ModelPort that also reports the events of the connection, so that a watchdog can notice a silent server. */
 export interface WireModelPort {
   stream(
     request: ModelRequest,
@@ -55,9 +59,9 @@ export interface WireModelPort {
 const ACCEPTED: ModelPart = { type: 'accepted' };
 
 /**
- * Creates the ModelPort of one provider. The provider package of its protocol builds the requests, and our own
- * tolerant reader reads the answers (docs/decisions/0019). A request that the server refuses is sent again if it
- * can be changed so that the server may accept it.
+ * Creates the ModelPort of one provider. The provider package of the protocol builds the requests. The answers are
+ * read by Muster's own tolerant reader (docs/decisions/0019). If the server refuses a request, the request is changed
+ * and sent again if a change is known that may make the server accept it.
  */
 export function createAdapter(
   protocol: ProtocolAdapter,
@@ -72,38 +76,39 @@ export function createAdapter(
     async *stream(request, signal, observer) {
       const progress: Progress = { isAccepted: false, answer: null };
       const key = new EndpointKey(endpoint, deps.keys);
-      const failureContext = (): FailureContext => ({
+      const createFailureContext = (): FailureContext => ({
         model: modelName({ provider: endpoint.name, id: request.model.id }),
         server: key.endpoint,
         isAnswering: progress.isAccepted,
         now: deps.clock.now(),
       });
       if (signal.aborted) {
-        yield { type: 'failed', failure: cancelledFailure(failureContext()) };
+        yield { type: 'failed', failure: createCancelledFailure(createFailureContext()) };
         return;
       }
       const remainingEfforts = [...efforts.listAttempts(request)];
       let effort = remainingEfforts.shift() ?? null;
       for (;;) {
-        const attempt = probe.attempt();
+        const attempt = probe.startAttempt();
         try {
           await key.read();
           const access = { protocol, endpoint: key.endpoint, deps };
           const context = { ...access, progress, effort, adjustments, attempt };
-          const defaultLimit = protocol.maxOutputTokens?.(request.model.id);
+          const defaultLimit = protocol.findDefaultOutputLimit?.(request.model.id);
           yield* streamAnswer(outputCaps.limit(request, defaultLimit), signal, observer, context);
           return;
         } catch (error) {
+          // Null means that the request should be sent again, under the other base URL.
           const thrown = signal.aborted ? error : attempt.judgeFailure(error);
           if (thrown === null || (!signal.aborted && (await key.renew(thrown)))) continue;
           const failure = signal.aborted
-            ? cancelledFailure(failureContext())
-            : toModelFailure(thrown, failureContext());
+            ? createCancelledFailure(createFailureContext())
+            : toModelFailure(thrown, createFailureContext());
           if (!signal.aborted && thrown instanceof HttpStatusError) {
             if (outputCaps.learn(request.model.id, thrown)) continue;
             if (adjustments.learn(request.model.id, thrown)) continue;
             const next = remainingEfforts.shift();
-            if (next !== undefined && mayBeEffortRefusal(failure)) {
+            if (next !== undefined && isPossibleEffortRefusal(failure)) {
               effort = next;
               continue;
             }
@@ -111,7 +116,7 @@ export function createAdapter(
           yield { type: 'failed', failure, ...describePartialAnswer(progress.answer) };
           return;
         } finally {
-          // This is in `finally`, since the consumer does not resume the generator after the last part.
+          // This must be in `finally`, because the consumer does not resume the generator after the last part.
           if (progress.isAccepted) efforts.learn(request, effort);
         }
       }
@@ -119,7 +124,7 @@ export function createAdapter(
   };
 }
 
-/** Returns the usage and the counts of the part of a failed answer that has come. */
+/** Returns the usage, the repairs and the length of the arguments in a failed answer, as far as the answer arrived. */
 function describePartialAnswer(answer: AnswerBuilder | null) {
   if (answer === null) return {};
   const { usageSoFar: usage, argumentCharacters, repairs } = answer;
@@ -134,23 +139,23 @@ function describePartialAnswer(answer: AnswerBuilder | null) {
 interface Progress {
   /** True if the answer has begun. */
   isAccepted: boolean;
-  /** The answer so far; null: it has not begun. */
+  /** The answer so far; null: the server has not responded. */
   answer: AnswerBuilder | null;
 }
 
-/** The circumstances of one attempt to send a request. */
+/** The values that one attempt to send a request needs. */
 interface AttemptContext {
   readonly protocol: ProtocolAdapter;
   readonly endpoint: Endpoint;
   readonly deps: AdapterDeps;
   readonly progress: Progress;
-  /** The effort that is sent; null: none. */
+  /** The effort that is sent; null: no effort is sent. */
   readonly effort: Effort | null;
   readonly adjustments: RequestAdjustments;
   readonly attempt: BaseUrlAttempt;
 }
 
-/** Sends a request and yields the parts of its answer. Ends with `finished`, or throws the reason of the failure. */
+/** Sends a request and yields the parts of its answer. The last part is `finished`. Throws the cause of a failure. */
 async function* streamAnswer(
   request: ModelRequest,
   signal: AbortSignal,
@@ -166,8 +171,8 @@ async function* streamAnswer(
   progress.answer = answer;
   const reader = protocol.createReader(answer);
   const { host } = new URL(endpoint.baseUrl);
-  const reading = { body, host, reader, answer, caps, deadlines: deps.deadlines };
-  for await (const _piece of readAnswerBody(reading)) {
+  const options = { body, host, reader, answer, caps, deadlines: deps.deadlines };
+  for await (const _piece of readAnswerBody(options)) {
     if (!progress.isAccepted) {
       progress.isAccepted = true;
       yield ACCEPTED;
@@ -180,7 +185,7 @@ async function* streamAnswer(
     }
   }
   const finished = answer.build();
-  // A thinking tag at the very end of the text is decided only now.
+  // Text at the end that could be the beginning of a thinking tag becomes part of the progress only now.
   for (const part of answer.takeProgress().parts) {
     if (observer?.progressed === undefined) yield part;
     else observer.progressed(part);
@@ -188,7 +193,7 @@ async function* streamAnswer(
   yield finished;
 }
 
-/** Lets the provider package build the request, and takes the response before the package reads it. */
+/** Lets the provider package build the request, sends it, and returns the response before the package can read it. */
 async function send(
   request: ModelRequest,
   signal: AbortSignal,
@@ -197,24 +202,24 @@ async function send(
 ): Promise<AcceptedResponse> {
   const { protocol, endpoint, deps, adjustments, attempt } = context;
   let response = null as Promise<AcceptedResponse> | null;
-  const sending = {
+  const sendContext = {
     fetch: deps.fetch,
     version: deps.version,
     endpoint,
     attempt,
     observer,
-    dropHeaders: protocol.dropHeaders ?? [],
+    omittedHeaders: protocol.omittedHeaders ?? [],
     adjustBody: (built: string) =>
       adjustments.apply(request.model.id, finishBody(built, request, protocol)),
   };
   const capture = async (url: string | URL | Request, init?: RequestInit): Promise<never> => {
-    response = sendRequest(String(url), init ?? {}, sending);
-    // The caller of `send` gets the rejection.
+    response = sendRequest(String(url), init ?? {}, sendContext);
+    // A rejection is not handled here, because `send` returns this promise to its caller.
     await response.catch(() => {});
-    // The package would read the response with its own schemas, which are stricter than many servers.
+    // The package must not read the response, because many servers do not comply with its strict schemas.
     throw new ResponseTaken();
   };
-  const model = protocol.languageModel(request.model.id, endpoint, capture);
+  const model = protocol.createLanguageModel(request.model.id, endpoint, capture);
   try {
     const sentRequest = adjustments.isActive(request.model.id, 'calls_without_reasoning')
       ? signUnsignedThinking(request, protocol)
@@ -237,6 +242,7 @@ class ResponseTaken extends Error {
   override readonly name = 'ResponseTaken';
 }
 
+/** Completes the body that the package has built: removes lone surrogates and sets the output limit. */
 function finishBody(
   built: string,
   { maxOutputTokens }: ModelRequest,
@@ -244,7 +250,7 @@ function finishBody(
 ): string {
   const body = replaceLoneSurrogates(built);
   if (maxOutputTokens === undefined) return body;
-  return protocol.limitOutput?.(body, maxOutputTokens) ?? body;
+  return protocol.setOutputLimit?.(body, maxOutputTokens) ?? body;
 }
 
 async function buildCallOptions(
@@ -254,13 +260,14 @@ async function buildCallOptions(
 ): Promise<LanguageModelV4CallOptions> {
   const files =
     attachmentsOf(request.messages).length > 0 ? await loadAttachedFiles(deps, request) : null;
-  const rules = protocol.rulesOf?.(endpoint, request.model.id) ?? protocol.rules;
-  const maxOutputTokens = request.maxOutputTokens ?? protocol.maxOutputTokens?.(request.model.id);
+  const rules = protocol.selectRules?.(endpoint, request.model.id) ?? protocol.rules;
+  const maxOutputTokens =
+    request.maxOutputTokens ?? protocol.findDefaultOutputLimit?.(request.model.id);
   return {
     ...toCallOptions(request, rules, files),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(effort === null ? {} : { reasoning: effort }),
-    providerOptions: protocol.providerOptions?.(request) ?? {},
+    providerOptions: protocol.createProviderOptions?.(request) ?? {},
     abortSignal: signal,
   };
 }

@@ -69,7 +69,7 @@ function fromSettings(
   }
   if (!/^[a-z0-9][a-z0-9_.-]*$/i.test(name)) {
     throw new UsageError(
-      `${setting}: the name of a provider begins with a letter or digit and has only letters, digits, ".", "_" and "-"`,
+      `${setting}: the name of a provider must begin with a letter or digit and contain only letters, digits, ".", "_" and "-"`,
     );
   }
   const configured =
@@ -170,7 +170,7 @@ function presetKey(
   stored: readonly StoredAccount[],
   { env, isNeeded }: { readonly env: Environment; readonly isNeeded: boolean },
 ): ProviderKey {
-  const key = readProviderKey(keyVariables(preset), env, { needed: null });
+  const key = readProviderKey(keyVariables(preset), env, { requiredVariable: null });
   if (key.keyFrom !== undefined) return key;
   if (stored.length > 0) return accountKey(preset, null, stored);
   const [needed] = PRESETS[preset].keys;
@@ -240,7 +240,7 @@ function llmProvider(
       name,
       protocol: chooseProtocol(kind, at),
       url: at,
-      key: readProviderKey([keyName], env, { needed }),
+      key: readProviderKey([keyName], env, { requiredVariable: needed }),
       source: `${prefix}_MODEL_ID`,
       preset: vendor,
       tiers: { [tier]: id },
@@ -265,7 +265,7 @@ function fromVariables(preset: PresetName, env: Environment): readonly Configure
   if (isLocal === true && !isAddressSet) return [];
   const url = presetUrl(preset, env);
   const key = isAccessTo(preset, { name: preset, url, isDefault: true })
-    ? readProviderKey(keyVariables(preset), env, { needed: null })
+    ? readProviderKey(keyVariables(preset), env, { requiredVariable: null })
     : { apiKey: null };
   const hasKey = key.keyFrom !== undefined;
   if (!hasKey && isLocal !== true && !isPrivateHost(url.url.href)) return [];

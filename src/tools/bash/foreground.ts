@@ -5,7 +5,7 @@ import { byteLength, formatDuration, plural } from '../../base/text.ts';
 import {
   type ToolContext,
   type ToolOutput,
-  KEEP_BYTES,
+  PASS_THROUGH_FILTER,
   type ByteFilter,
   type ToolCaps,
 } from '../../protocol/tool.ts';
@@ -217,7 +217,7 @@ class SpillingOutput {
   #spill: number | undefined;
 
   /** @param filter redacts secrets in the bytes that are written to the spill file */
-  constructor(caps: ToolCaps, spillPath: () => string, filter: ByteFilter = KEEP_BYTES) {
+  constructor(caps: ToolCaps, spillPath: () => string, filter: ByteFilter = PASS_THROUGH_FILTER) {
     this.#caps = caps;
     this.#spillPath = spillPath;
     this.#filter = filter;

@@ -54,10 +54,10 @@ const tool = defineTool({
  */
 export const editTool: typeof tool = {
   ...tool,
-  parse: (input) => tool.parse(isJsonObject(input) ? withDefaultTexts(input) : input),
+  parse: (input) => tool.parse(isJsonObject(input) ? addDefaultTexts(input) : input),
 };
 
-function withDefaultTexts(input: JsonObject): JsonObject {
+function addDefaultTexts(input: JsonObject): JsonObject {
   const resolveName = createNameResolver(
     ['old_string', 'new_string', ...Object.keys(CELL_FIELDS)],
     ALIASES,

@@ -157,7 +157,7 @@ async function describeExclusions(
     return isBinary ? [`[${show(scope.file)} is binary, and was searched as text]`] : [];
   }
   if (found.files.length === 0 && found.stopped === undefined) {
-    const { noMatchNotes } = await import('./no-match-notes.ts');
+    const { describeNoMatch: noMatchNotes } = await import('./no-match-notes.ts');
     const notes = await noMatchNotes(search, context);
     if (notes.length > 0) return notes;
   }

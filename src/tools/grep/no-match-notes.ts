@@ -40,7 +40,7 @@ export interface EmptySearch {
  * Describes what a search without a match had left out, as notes in brackets: the matches in ignored and in binary
  * files, and the files that are never searched in a directory.
  */
-export async function noMatchNotes(search: EmptySearch, context: ToolContext): Promise<Notes> {
+export async function describeNoMatch(search: EmptySearch, context: ToolContext): Promise<Notes> {
   const limits: SearchLimits = {
     maxFiles: MAX_FILES,
     maxMatches: Infinity,

@@ -62,7 +62,7 @@ export interface NoteChange {
 export async function changeNote(call: NoteCall, decide: EditNote): Promise<NoteChange> {
   const { location, context } = call;
   prepareDirectory(location);
-  return await requireMemory(context).locked(location.directory, async () => {
+  return await requireMemory(context).runLocked(location.directory, async () => {
     const { change, changed } = await retryOnRace(() => changeOnce(call, decide));
     try {
       const index = await retryOnRace(() => writeIndex(call, changed));

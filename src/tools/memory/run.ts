@@ -36,7 +36,7 @@ interface FileInput extends ScopeInput {
 
 /** Shows the index of a memory, with its size and the entries that are not notes. */
 export function listMemoryNotes({ scope }: ScopeInput, context: ToolContext): ToolOutput {
-  const location = requireMemory(context).place('MemoryList', scope);
+  const location = requireMemory(context).locate('MemoryList', scope);
   const listing = listNotes(location);
   const { notes, others, bytes } = listing;
   const head = `${describeMemory(location)}, ${location.directory}: ${plural(notes.length, 'note')}, ${bytes} of ${DIRECTORY_BYTES} bytes.`;
@@ -183,7 +183,7 @@ function requireNoteRead(before: Pick<NoteBefore, 'unreadReason'> | null): void 
 
 function createNoteCall(tool: string, { file, scope }: FileInput, context: ToolContext): NoteCall {
   return {
-    location: requireMemory(context).place(tool, scope),
+    location: requireMemory(context).locate(tool, scope),
     name: parseNoteName(file),
     context,
   };

@@ -5,7 +5,7 @@ import type { JsonSpan } from '../../base/json-spans.ts';
 import type { Cell, Notebook } from './notebook.ts';
 
 /** Replaces the source of a cell. All other bytes of the notebook stay unchanged. */
-export function withSource(notebook: Notebook, cell: Cell, source: string): string {
+export function replaceSource(notebook: Notebook, cell: Cell, source: string): string {
   return applySplices(notebook.text, [createSourceSplice(notebook, cell, source)]);
 }
 
@@ -13,7 +13,7 @@ export function withSource(notebook: Notebook, cell: Cell, source: string): stri
  * Replaces the source and the type of a cell. The outputs and the run count are removed, because only code cells have
  * them. Other members are kept.
  */
-export function withSourceAndType(notebook: Notebook, cell: Cell, to: NewCell): string {
+export function rewriteCell(notebook: Notebook, cell: Cell, to: NewCell): string {
   const { source, type } = to;
   const { text } = notebook;
   const indent = findIndent(text, cell.start);
@@ -34,7 +34,7 @@ const REWRITTEN_MEMBERS: ReadonlySet<string> = new Set(
 );
 
 /** Removes a cell from the text of a notebook. */
-export function withoutCell({ text, list, cells }: Notebook, cell: Cell): string {
+export function removeCell({ text, list, cells }: Notebook, cell: Cell): string {
   const [before, after] = [cells[cell.number - 2], cells[cell.number]];
   if (after !== undefined)
     return applySplices(text, [{ start: cell.start, end: after.start, text: '' }]);
@@ -53,7 +53,7 @@ export interface NewCell {
  * Inserts a new cell after another cell, or at the beginning if `after` is null. Returns the new text and the id of the
  * new cell.
  */
-export function withCell(
+export function addCell(
   notebook: Notebook,
   after: Cell | null,
   { type, source }: NewCell,

@@ -1,7 +1,7 @@
 import { plural } from '../../base/text.ts';
 import { type CellEdit, type NotebookEditResult, applyEdit } from '../edit/apply-edit.ts';
 import { formatLineNumbers } from '../shared/output.ts';
-import { withCell, withoutCell, withSource, withSourceAndType } from './change-cells.ts';
+import { addCell, removeCell, replaceSource, rewriteCell } from './change-cells.ts';
 import { cellName, findCell, type Cell, type Notebook } from './notebook.ts';
 
 /** Applies an edit to a notebook. The sources of cells are edited as text. New lines in them end with `\n`. */
@@ -24,7 +24,7 @@ function insertCell(notebook: Notebook, after: Cell | null, edit: CellEdit): Not
   if (edit.old_string !== '')
     return createFailure('old_string: a new cell replaces no text; leave it out.');
   const type = edit.cell_type ?? 'code';
-  const { text, id } = withCell(notebook, after, { type, source: edit.new_string });
+  const { text, id } = addCell(notebook, after, { type, source: edit.new_string });
   const name = cellName({ number: (after?.number ?? 0) + 1, id });
   return { ok: true, text, done: `inserted ${type} ${name}` };
 }
@@ -36,7 +36,7 @@ function deleteCell(notebook: Notebook, cell: Cell | null, edit: CellEdit): Note
       'edit_mode delete removes the full cell: leave old_string and new_string out.',
     );
   }
-  return { ok: true, text: withoutCell(notebook, cell), done: `deleted ${cellName(cell)}` };
+  return { ok: true, text: removeCell(notebook, cell), done: `deleted ${cellName(cell)}` };
 }
 
 function replaceCell(notebook: Notebook, cell: Cell | null, edit: CellEdit): NotebookEditResult {
@@ -51,8 +51,8 @@ function replaceCell(notebook: Notebook, cell: Cell | null, edit: CellEdit): Not
   }
   const text =
     type === cell.type || edit.cell_type === undefined
-      ? withSource(notebook, cell, source)
-      : withSourceAndType(notebook, cell, { source, type: edit.cell_type });
+      ? replaceSource(notebook, cell, source)
+      : rewriteCell(notebook, cell, { source, type: edit.cell_type });
   const typeChange = type === cell.type ? '' : ` by a ${type} cell`;
   return { ok: true, text, done: `replaced ${cellName(cell)}${typeChange}` };
 }
@@ -88,7 +88,7 @@ function replaceText(notebook: Notebook, named: Cell | null, edit: CellEdit): No
   const text = matches
     .toReversed()
     .reduce(
-      (edited, { cell, source }) => withSource({ ...notebook, text: edited }, cell, source),
+      (edited, { cell, source }) => replaceSource({ ...notebook, text: edited }, cell, source),
       notebook.text,
     );
   return { ok: true, text, done: matches.map(describeMatch).join('; ') };

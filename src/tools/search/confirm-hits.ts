@@ -52,8 +52,7 @@ function confirmFileHits(
   return emptyOnError(() => {
     const bytes = readSearchedFile(directory, join(scope.directory, hits.path), scope);
     const lines = decodeSearchedText(bytes).split('\n');
-    if (!hits.lines.every(({ number, text }) => withoutReturn(lines[number - 1]) === text))
-      return [];
+    if (!hits.lines.every(({ number, text }) => trimReturn(lines[number - 1]) === text)) return [];
     const isBinary = !isUtf32(bytes) && isBinaryAt(firstNul(bytes), scope);
     return [isBinary ? { ...hits, isBinary } : hits];
   });
@@ -66,7 +65,7 @@ function readSearchedFile(directory: HeldDirectory, path: string, scope: SearchS
   return stats.size > MAX_SEARCHED_BYTES ? Buffer.alloc(0) : readFileSync(fd);
 }
 
-function withoutReturn(line: string | undefined): string | undefined {
+function trimReturn(line: string | undefined): string | undefined {
   return line?.endsWith('\r') === true ? line.slice(0, -1) : line;
 }
 

@@ -4,7 +4,7 @@ import { byteLength, plural } from '../../base/text.ts';
 import {
   type CallDetails,
   type ToolOutput,
-  KEEP_BYTES,
+  PASS_THROUGH_FILTER,
   type ToolContext,
   type PathExclusion,
 } from '../../protocol/tool.ts';
@@ -76,7 +76,7 @@ export function spillText(
     const path = spillPath();
     const fd = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
     try {
-      const filter = redactBytes?.() ?? KEEP_BYTES;
+      const filter = redactBytes?.() ?? PASS_THROUGH_FILTER;
       writeAll(fd, filter.write(bytes.subarray(0, spillBytes)));
       writeAll(fd, filter.end());
     } finally {

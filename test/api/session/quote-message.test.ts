@@ -35,7 +35,7 @@ it('leaves out files that need a permission, and reports the reason', async () =
   expect(enclosures).toEqual([]);
   expect(problems).toEqual([
     `@.env is not quoted: ${JSON.stringify(secret)} usually holds secrets: only a person can allow it, for one call; no rule or mode does.`,
-    '@/etc/passwd is not quoted: "/etc/passwd" is outside the workspace roots, which no rule or mode opens; a person may, for one call.',
+    '@/etc/passwd is not quoted: "/etc/passwd" is outside the workspace roots. No rule or mode allows that; only a person can, for one call.',
   ]);
 });
 

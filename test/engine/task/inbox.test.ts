@@ -168,7 +168,7 @@ describe('a question', () => {
     top.stop(stopOrder('user', 'enough'));
     await top.end.written;
     expect([ran, test.inbox.open(), top.state.status]).toEqual([[], [], 'stopped']);
-    expect(top.state.settledQuestions.get(`${top.spec.id}q1`)).toContain('withdrawn');
+    expect(top.state.closedQuestions.get(`${top.spec.id}q1`)).toContain('withdrawn');
   });
 
   it('is refused at once if nobody is there, and is not logged', async () => {

@@ -83,7 +83,7 @@ function createDialect(file: DefinitionFile): AgentDialect {
   return {
     vendor: 'goose',
     inactive: INACTIVE,
-    translate: (fields) => withExtensions(renameFields(fields)),
+    translate: (fields) => translateExtensions(renameFields(fields)),
     own: {
       names: ['title', 'instructions', 'prompt', 'parameters', 'recipe', 'response'],
       read: (reader) => readTexts(reader, file),
@@ -143,7 +143,7 @@ function readResponse(reader: FieldReader): Partial<AgentDefinition> {
  * Translates `extensions` into `tools`, so that only the listed extensions can be used. Without the field, goose gives
  * an agent all extensions that the user has enabled, so all tools stay available.
  */
-export function withExtensions(fields: Fields): Fields {
+export function translateExtensions(fields: Fields): Fields {
   const extensions = fields.get('extensions');
   if (extensions === undefined) return fields;
   const { value, line } = extensions;

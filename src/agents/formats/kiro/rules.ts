@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
-import { expandToolWord } from '../../../protocol/tool-aliases.ts';
+import { expandToolName } from '../../../protocol/tool-aliases.ts';
 import { CORE_TOOLS } from '../../../protocol/tool-names.ts';
 import { fieldText, readSingleLine } from '../../fields/common.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
@@ -129,7 +129,7 @@ function createRules(tool: string, specifiers: readonly string[] | undefined): r
  * that reads files.
  */
 function toRuleTool(name: string): string | undefined {
-  const tools = expandToolWord(name, 'kiro');
+  const tools = expandToolName(name, 'kiro');
   return tools?.includes('Edit') === true ? 'Edit' : tools?.[0];
 }
 

@@ -1,6 +1,6 @@
 import type { ModelFailure, ModelRequest, Effort } from '../../../protocol/model.ts';
 
-/** The nearest of the three levels (low, medium, high) that nearly every server with levels knows. */
+/** For each effort, the nearest of the levels low, medium and high, which nearly every server with efforts accepts. */
 const NEAREST_COMMON_LEVEL: Readonly<Record<Effort, Effort>> = {
   none: 'low',
   minimal: 'low',
@@ -12,35 +12,35 @@ const NEAREST_COMMON_LEVEL: Readonly<Record<Effort, Effort>> = {
 };
 
 /**
- * Decides which efforts a request is sent with, one after the other, until the server accepts one. The provider
- * packages choose the nearest level for the models that they know; a server refuses requests with other levels.
- * If no effort is accepted, none is sent, and the model's default holds.
+ * Decides with which efforts a request is sent, one after the other, until the server accepts the request. The provider
+ * packages replace an effort by the nearest supported level only for models that they know. If the server refuses
+ * every effort, the request is sent without an effort, and the default of the model applies.
  */
 export class EffortFallbacks {
-  /** The effort that was accepted in place of a refused one, by model and level; null: none is sent. */
+  /** The effort that the server accepted instead of a refused effort, by model and refused effort; null: no effort. */
   private readonly accepted = new Map<string, Effort | null>();
 
-  /** Returns the efforts to try in order, at least one; null: none is sent. */
+  /** Returns the efforts to try, in order; null stands for a request without an effort. */
   listAttempts({ model, effort }: ModelRequest): readonly (Effort | null)[] {
     if (effort === undefined) return [null];
-    const known = this.accepted.get(keyOf(model.id, effort));
+    const known = this.accepted.get(createCacheKey(model.id, effort));
     if (known === null) return [null];
     const first = known ?? effort;
     return [...new Set([first, NEAREST_COMMON_LEVEL[first], null])];
   }
 
-  /** Records the accepted effort, with which the next request of this model is sent at once. */
+  /** Records the accepted effort, so that the next request with the same model and effort is sent with it at once. */
   learn({ model, effort }: ModelRequest, accepted: Effort | null): void {
     if (effort !== undefined && effort !== accepted)
-      this.accepted.set(keyOf(model.id, effort), accepted);
+      this.accepted.set(createCacheKey(model.id, effort), accepted);
   }
 }
 
-function keyOf(model: string, effort: Effort): string {
+function createCacheKey(model: string, effort: Effort): string {
   return `${effort} ${model}`;
 }
 
-/** Returns true if a failure may be a refusal of the effort. */
-export function mayBeEffortRefusal({ kind, status }: ModelFailure): boolean {
+/** Returns true if the failure of a request may be a refusal of its effort. */
+export function isPossibleEffortRefusal({ kind, status }: ModelFailure): boolean {
   return kind === 'bad_request' && (status === 400 || status === 422);
 }

@@ -11,7 +11,7 @@ import {
   WrongServerError,
   AnswerTooLargeError,
 } from './answer-errors.ts';
-import { errorText, findErrorMessage, toErrorLine } from './error-body.ts';
+import { extractErrorText, findErrorMessage, toErrorLine } from './error-body.ts';
 import { isContextOverflow } from './context-overflow.ts';
 import type { Endpoint } from '../protocol-adapter.ts';
 import { stripMarkup } from './markup.ts';
@@ -23,18 +23,18 @@ import {
 } from './read-refusal.ts';
 import { isJsonObject } from '../../../base/json.ts';
 
-/** The circumstances of a failure, for its message. */
+/** The request that failed, as far as its failure depends on it. */
 export interface FailureContext {
-  /** The model as `provider/model`. */
+  /** The model as `provider/id`. */
   readonly model: string;
   readonly server: Endpoint;
-  /** True if the answer had begun: an error without a known cause is then a fault of the answer. */
+  /** True if the answer had begun. An error without a known cause is then a malformed answer. */
   readonly isAnswering: boolean;
-  /** The time in milliseconds since the epoch, for dates in Retry-After. */
+  /** The current time in milliseconds since the epoch, for dates in Retry-After. */
   readonly now: number;
 }
 
-/** Converts anything that a request can throw to a failure, from which the engine decides what to do. */
+/** Converts any value that a request can throw to a failure. */
 export function toModelFailure(thrown: unknown, context: FailureContext): ModelFailure {
   const { kind, text, retryable, status, retryAfterMs } = readThrown(thrown, context);
   const code = status === undefined ? '' : `HTTP ${status}: `;
@@ -48,10 +48,11 @@ export function toModelFailure(thrown: unknown, context: FailureContext): ModelF
 }
 
 /** Creates the failure of a request that was cancelled. */
-export function cancelledFailure(context: FailureContext): ModelFailure {
+export function createCancelledFailure(context: FailureContext): ModelFailure {
   return { kind: 'cancelled', message: `${context.model}: stopped`, retryable: false };
 }
 
+/** Returns the details of a failure from the thrown value. */
 function readThrown(thrown: unknown, context: FailureContext): FailureDetails {
   if (thrown instanceof ReportedError) return readReportedError(thrown.error, context);
   const answerError = readAnswerError(thrown);
@@ -82,7 +83,7 @@ function readAnswerError(thrown: unknown): FailureDetails | null {
   return null;
 }
 
-/** Reads an error event inside a stream. */
+/** Reads the failure from an error event inside a stream. */
 function readReportedError(error: object, context: FailureContext): FailureDetails {
   const text = stripMarkup(findErrorMessage(error) ?? JSON.stringify(error));
   const body = JSON.stringify(error);
@@ -96,7 +97,7 @@ function readReportedError(error: object, context: FailureContext): FailureDetai
 }
 
 function readUnknownError(text: string, body: string): FailureDetails {
-  const kind = classifyText(errorText(body));
+  const kind = classifyText(extractErrorText(body));
   return { kind, text, retryable: kind !== 'context_overflow' };
 }
 
@@ -107,7 +108,8 @@ function classifyText(text: string): FailureKind {
   return 'server';
 }
 
-function rootCause(thrown: unknown): unknown {
+/** Returns the innermost cause of an error, at most eight levels deep. */
+function findRootCause(thrown: unknown): unknown {
   let cause = thrown;
   for (let depth = 0; depth < 8; depth += 1) {
     if (!(cause instanceof Error) || cause.cause === undefined) return cause;
@@ -116,17 +118,17 @@ function rootCause(thrown: unknown): unknown {
   return cause;
 }
 
-/** Errors of the certificate chain, which a new attempt does not change. */
+/** Matches the codes of certificate errors, for which the request is not sent again. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
-/** Errors of a server that does not use TLS, which a new attempt does not change. */
+/** Matches the errors of a server that does not use TLS, for which the request is not sent again. */
 const NO_TLS = /wrong[ _]version[ _]number|packet[ _]length[ _]too[ _]long|:http[ _]request/i;
 
 function readConnectionError(thrown: unknown, context: FailureContext): FailureDetails {
-  const cause = rootCause(thrown);
+  const cause = findRootCause(thrown);
   const message = errorMessage(thrown);
   const answerError = readAnswerError(cause);
   if (answerError !== null) return answerError;
-  const code = systemErrorCode(cause) ?? firstCode(cause);
+  const code = systemErrorCode(cause) ?? findFirstCode(cause);
   const causeMessage = errorMessage(cause) || message;
   if (/redirect/.test(causeMessage)) {
     const text = 'the server redirects: set its base URL to the address that it redirects to';
@@ -152,22 +154,23 @@ function readConnectionError(thrown: unknown, context: FailureContext): FailureD
   return { kind: 'connect', text: `no connection: ${text}`, retryable: true };
 }
 
-/** Returns the code of the first error of several: a host with several addresses fails with one error for each. */
-function firstCode(cause: unknown): string | undefined {
+/** Returns the code of the first of several errors: a host with several addresses fails with one error for each address. */
+function findFirstCode(cause: unknown): string | undefined {
   return cause instanceof AggregateError ? systemErrorCode(cause.errors[0]) : undefined;
 }
 
-/** Shorter keys are no secrets: local servers accept any text as a key, which may be a common word. */
+/** Shorter keys are not redacted: local servers accept any text as a key, and the key may be a common word. */
 const MIN_SECRET_LENGTH = 8;
 
+/** Replaces the API key in a message, because some servers quote the key in their errors. */
 function redactKey(message: string, apiKey: string | null): string {
   if (apiKey === null || apiKey.length < MIN_SECRET_LENGTH) return message;
   return message.replaceAll(apiKey, '[key]');
 }
 
 /**
- * The HTTP statuses of the vendors' error codes. An error event inside a stream has no HTTP status, and only some
- * events name one. Anthropic: https://docs.claude.com/en/api/errors; OpenAI, and the servers compatible with it:
+ * The HTTP status for each error code of the vendors. An error event inside a stream has no HTTP status, and only some
+ * events contain one as a number. Anthropic: https://docs.claude.com/en/api/errors; OpenAI, and the servers compatible with it:
  * https://platform.openai.com/docs/guides/error-codes; Google: https://google.aip.dev/193
  */
 const ERROR_CODES: readonly (readonly [status: number, codes: string])[] = [
@@ -188,10 +191,10 @@ const STATUSES: ReadonlyMap<string, number> = new Map(
   ERROR_CODES.flatMap(([status, codes]) => listNames(codes).map((code) => [code, status] as const)),
 );
 
-/** The fields of an error event with a status or a code, the most specific first. */
+/** The fields of an error event that may contain a status or a code, in order of priority. */
 const CODE_FIELDS = ['statusCode', 'status', 'code', 'type'];
 
-/** Finds the HTTP status of an error event by its number or its vendor's code; undefined: it has none. */
+/** Finds the HTTP status of an error event by a number or an error code in its fields; undefined: the event has neither. */
 function findErrorStatus(event: object): number | undefined {
   const inner: unknown = Reflect.get(event, 'data');
   for (const source of isJsonObject(inner) ? [inner, event] : [event]) {

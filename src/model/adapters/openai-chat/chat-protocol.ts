@@ -10,16 +10,16 @@ import { finishAnswer } from '../answers/finish-reasons.ts';
 import { asObject, asObjects, asText } from '../answers/json-fields.ts';
 import { findReportedError, findEventError } from '../answers/reported-errors.ts';
 
-/** Reads answers of OpenAI's Chat Completions, and the variants that compatible servers send. */
+/** Reads answers of OpenAI's Chat Completions, and the variants of compatible servers. */
 class ChatReader implements AnswerReader {
   readonly awaitsEnd = false;
   private readonly answer: AnswerBuilder;
   private readonly calls: ChatCalls;
-  /** The visible text so far, to recognize what a complete message repeats. */
+  /** The visible text so far, to recognize the text that a complete message repeats. */
   private visibleText = '';
-  /** The thinking so far. */
+  /** The thinking so far, for the same reason. */
   private thinking = '';
-  /** True if content came in deltas, so that a final message repeats it. */
+  /** True if content has arrived in deltas, so that a final message repeats it. */
   private hasDeltas = false;
   private hasRefused = false;
   /** True if the response is one document, in which a message is expected. */
@@ -39,7 +39,7 @@ class ChatReader implements AnswerReader {
     if (choices.length === 0 && !Array.isArray(chunk['choices'])) {
       this.answer.repair('missing_choices');
     }
-    // All choices are one answer: GitHub Copilot puts its text into one choice and its calls into the next.
+    // All choices belong to one answer: GitHub Copilot sends the text in one choice and the calls in the next.
     for (const choice of choices) this.takeChoice(choice);
     for (const choice of choices) this.takeReason(choice['finish_reason']);
   }
@@ -76,8 +76,8 @@ class ChatReader implements AnswerReader {
   }
 
   /**
-   * Takes a message that came instead of a delta: the complete answer, the answer so far, or a piece of it. Text
-   * that has come before is not added again.
+   * Takes a message that arrived instead of a delta: the complete answer, the answer so far, or a piece of it. Text that
+   * has already arrived is not added again.
    */
   private takeMessage(message: JsonObject, { isLast }: { readonly isLast: boolean }): void {
     if (!this.isDocument) this.answer.repair('message_instead_of_delta');
@@ -130,14 +130,17 @@ class ChatReader implements AnswerReader {
   }
 }
 
-/** Returns the part of a message that is new. Messages come complete, growing or in pieces. */
+/**
+ * Returns the part of a message's text that is new. `before`: the text so far. A message contains the complete text, the
+ * text so far with an addition, or only a new piece.
+ */
 function findNewText(text: string, before: string): string {
-  // Some servers trim the message that repeats what they streamed.
+  // Some servers trim the message that repeats the streamed text.
   if (before !== '' && text.trim() === before.trim()) return '';
   return text.startsWith(before) ? text.slice(before.length) : text;
 }
 
-/** Finds the thinking in a delta or message, in any of its fields. */
+/** Finds the thinking in a delta or message, in any of the fields that servers use. */
 function findThinking(holder: JsonObject): string {
   const plain =
     asText(holder['reasoning_content']) ??
@@ -162,48 +165,48 @@ function splitContent(content: JsonValue | undefined): readonly ContentPart[] {
     const { thinking } = part;
     if (part['type'] === 'thinking' || thinking !== undefined) {
       const text =
-        typeof thinking === 'string' ? thinking : asObjects(thinking).map(partText).join('');
+        typeof thinking === 'string' ? thinking : asObjects(thinking).map(getPartText).join('');
       return text === '' ? [] : [{ type: 'reasoning', text }];
     }
-    const text = partText(part);
+    const text = getPartText(part);
     return text === '' ? [] : [{ type: 'text', text }];
   });
 }
 
-function partText(part: JsonObject): string {
+function getPartText(part: JsonObject): string {
   return asText(part['text']) ?? '';
 }
 
-/** The provider name for the package. It is fixed, since it is also the key of the package's metadata. */
+/** The provider name for the package. It is a constant, because it is also the key of the package's metadata. */
 const NAME = 'openaiCompatible';
 
 const RULES: PromptRules = {
   metaKey: NAME,
-  // The package reads only the signature of the call under this key.
+  // Under the key `google`, the package reads only the signature of a call and copies nothing else into the request.
   callMetaKey: 'google',
-  joinSystem: true,
-  plainReasoning: true,
+  joinsSystemMessages: true,
+  sendsReasoningWithoutMetadata: true,
   cacheMarker: null,
-  filesInResults: false,
+  acceptsFilesInResults: false,
   // OpenAI: "string too long. Expected a string with maximum length 40".
-  acceptedIds: /^[\x21-\x7e]{1,40}$/,
+  acceptedCallIds: /^[\x21-\x7e]{1,40}$/,
 };
 
-/** The rules for Google, which defines a signature for calls without one: https://ai.google.dev/gemini-api/docs/thought-signatures */
+/** The rules for Google, which defines a substitute for missing signatures: https://ai.google.dev/gemini-api/docs/thought-signatures */
 const GOOGLE_RULES: PromptRules = {
   ...RULES,
-  missingSignature: 'skip_thought_signature_validator',
+  substituteSignature: 'skip_thought_signature_validator',
 };
 
-/** Matches Gemini from version 3 on, which accepts no call without a signature, and names without a version. */
+/** Matches models that accept no call without a signature: Gemini from version 3 on, and names without a version. */
 const NEEDS_SIGNATURES = /(?:^|\/)gemini-(?![12]\b|exp-|pro(?:-vision)?$)/;
 
 /** OpenAI's Chat Completions protocol, which many other servers imitate. */
 export const chatProtocol: ProtocolAdapter = {
   rules: RULES,
-  rulesOf: ({ baseUrl }, modelId) =>
+  selectRules: ({ baseUrl }, modelId) =>
     isGoogleHost(baseUrl) && NEEDS_SIGNATURES.test(modelId) ? GOOGLE_RULES : RULES,
-  languageModel: (modelId, endpoint, fetch) =>
+  createLanguageModel: (modelId, endpoint, fetch) =>
     createOpenAICompatible({
       name: NAME,
       baseURL: endpoint.baseUrl,

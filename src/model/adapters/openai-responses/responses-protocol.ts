@@ -7,22 +7,22 @@ import { ResponsesReader } from './responses-reader.ts';
 export const responsesProtocol: ProtocolAdapter = {
   rules: {
     metaKey: 'openai',
-    joinSystem: false,
-    plainReasoning: false,
+    joinsSystemMessages: false,
+    sendsReasoningWithoutMetadata: false,
     cacheMarker: null,
-    filesInResults: true,
+    acceptsFilesInResults: true,
     // https://platform.openai.com/docs/api-reference/responses/create: call_id has at most 64 characters.
-    acceptedIds: /^[\x21-\x7e]{1,64}$/,
+    acceptedCallIds: /^[\x21-\x7e]{1,64}$/,
     reasoningContentKey: 'reasoningEncryptedContent',
-    // The API's default makes every optional argument required.
+    // The default of the API (true) would make every optional argument required.
     strictTools: false,
   },
-  languageModel: (modelId, { baseUrl: baseURL, apiKey }, fetch) =>
+  createLanguageModel: (modelId, { baseUrl: baseURL, apiKey }, fetch) =>
     createOpenAI({ baseURL, apiKey: apiKey ?? '', fetch }).responses(modelId),
   createReader: (answer) => new ResponsesReader(answer),
-  // The provider stores nothing, so reasoning is sent with the conversation in encrypted form (the package
-  // requests that for models that reason). Summaries are available only to verified organizations.
-  providerOptions: (request) => ({
+  // The provider stores nothing, so the conversation contains the reasoning in encrypted form, which the package
+  // requests for reasoning models. Summaries are not requested, because only verified organizations get them.
+  createProviderOptions: (request) => ({
     openai: {
       store: false,
       reasoningSummary: null,
@@ -31,10 +31,10 @@ export const responsesProtocol: ProtocolAdapter = {
   }),
 };
 
-/** The maximum number of characters of a cache key. A request with a longer one is refused. */
+/** The maximum number of characters of a cache key. The API refuses requests with a longer key. */
 const MAX_CACHE_KEY_LENGTH = 64;
 
-/** Shortens a cache key that is too long, since it contains the name of an agent, which has no limit. */
+/** Shortens a cache key that is too long. A key contains the name of an agent, whose length has no limit. */
 function toCacheKey(key: string): string {
   return key.length <= MAX_CACHE_KEY_LENGTH ? key : hash('sha256', key);
 }

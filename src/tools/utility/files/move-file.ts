@@ -121,7 +121,9 @@ async function prepareReplacement(
   if (to.stats === undefined) return null;
   const shown = displayPath(destination, context.cwd);
   if (!to.stats.isFile() || !from.stats.isFile()) {
-    const hint = to.stats.isDirectory() ? ': destination is the whole new path' : '';
+    const hint = to.stats.isDirectory()
+      ? ': destination is the full new path, including the name'
+      : '';
     const message = `${shown} exists already and is ${describeFileType(to.stats)}${hint}`;
     throw new MusterError('CONFLICT', message);
   }
@@ -168,8 +170,8 @@ async function renameTree(
   const replaced = before === null ? { before } : { before: before.hash, mode: before.mode };
   const changes = moved.flatMap(({ real, hash, stats, to: path }): FileChange[] => {
     if (hash === null) return [];
-    // The change of the new path comes first, because whether the task has read it depends on the state of the old
-    // path.
+    // The change of the new path comes first: whether the task has read the new path follows from the record of the old
+    // path, which the second change ends.
     return [
       { path, ...replaced, after: hash, movedFrom: real },
       { path: real, before: hash, after: null, mode: permissionBits(stats) },
