@@ -1,6 +1,6 @@
 import type { QuarantinedEntry, CleanupResult } from '../../base/cleanup-result.ts';
-import { homedir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
+import { homeDirectory } from '../../sys/env.ts';
 import { displayPath, isInside } from '../../sys/files/paths.ts';
 import { isProtectedName } from '../../sys/files/protected-names.ts';
 import type { RunOutcome } from './command-run.ts';
@@ -64,7 +64,7 @@ function writingNote(
   );
   const absolute = paths
     .filter((path) => /^[\x20-\x7e]+$/.test(path))
-    .map((path) => resolve(place.cwd, path.replace(/^~(?=\/|$)/, homedir())));
+    .map((path) => resolve(place.cwd, path.replace(/^~(?=\/|$)/, homeDirectory())));
   // Programs put their own name first and the path that could not be written directly before the message.
   const outside = absolute.findLast((path) => !place.roots.some((root) => isInside(root, path)));
   if (outside !== undefined) {
@@ -78,7 +78,7 @@ function writingNote(
 
 /** The directory to open for a path: a program's own directory in the home directory, or the file's directory. */
 function directoryToAdd(path: string): string {
-  const home = homedir();
+  const home = homeDirectory();
   const [first] =
     isInside(home, path) && path !== home ? path.slice(home.length + 1).split(sep) : [];
   return first === undefined || !first.startsWith('.') ? dirname(path) : join(home, first);
