@@ -35,6 +35,14 @@ export function dataDirectory(
   return join(xdgBase(place, 'XDG_DATA_HOME', join('.local', 'share')), 'muster');
 }
 
+/** Whether a flag or `MUSTER_DATA_DIR` names the data directory. */
+export function isDataDirectoryChosen(
+  { environment }: Pick<UserEnvironment, 'environment'>,
+  dataDir?: string,
+): boolean {
+  return (dataDir ?? environment['MUSTER_DATA_DIR'] ?? '') !== '';
+}
+
 /**
  * Returns a base directory. By the XDG base directory specification, a relative or empty value counts as not set.
  */

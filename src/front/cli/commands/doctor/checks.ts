@@ -29,7 +29,7 @@ import {
 } from './machine-checks.ts';
 import type { ConfigFile } from '../../../../config/files.ts';
 import { readConfig, type ConfigReading } from '../../../../config/load.ts';
-import { dataDirectory } from '../../../../config/paths.ts';
+import { dataDirectory, isDataDirectoryChosen } from '../../../../config/paths.ts';
 import { describeConfigProblem } from '../../../../config/setting.ts';
 import type { RepairsByModel } from '../../../../report/repairs.ts';
 import { untrustedSummary, type UnusedFiles } from '../../../../trust/untrusted-notice.ts';
@@ -114,7 +114,9 @@ async function allChecks(
   return [
     nodeCheck(probes.nodeVersion),
     ...configChecks(reading),
-    dataDirCheck(data, probes.uid),
+    dataDirCheck(data, probes.uid, {
+      isChosen: isDataDirectoryChosen(context, options.dataDir ?? undefined),
+    }),
     ...(await checkModels(reading, data, probes)),
     ...(await checkAnswers(data, probes)),
     ...agents.checks,
