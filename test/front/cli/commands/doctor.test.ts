@@ -13,6 +13,7 @@ import {
   findProgram,
   nodeCheck,
   sandboxCheck,
+  shellCheck,
   type Check,
 } from '../../../../src/front/cli/commands/doctor/machine-checks.ts';
 import { modelsCommand } from '../../../../src/front/cli/commands/models.ts';
@@ -283,6 +284,18 @@ it.each([
   ['21.99.0', 'fail'],
 ])('Node %s is %s', (version, status) => {
   expect(nodeCheck(version).status).toBe(status);
+});
+
+it('reports a missing shell only', () => {
+  expect(shellCheck(process.execPath)).toEqual([]);
+  expect(shellCheck('/no/bash')).toEqual([
+    {
+      name: 'shell',
+      status: 'warn',
+      detail: '/no/bash is missing: agents cannot run shell commands',
+      fix: 'install bash',
+    },
+  ]);
 });
 
 it('looks for programs in absolute entries of PATH only', () => {

@@ -24,6 +24,7 @@ import {
   ok,
   ripgrepCheck,
   sandboxCheck,
+  shellCheck,
   warn,
   type Check,
 } from './machine-checks.ts';
@@ -122,6 +123,7 @@ async function allChecks(
     ...agents.checks,
     ...trustChecks({ files: reading.files, skipped: agents.skipped }),
     await ripgrepCheck(probes.ripgrep),
+    ...shellCheck('/bin/bash'),
     gitCheck(environment),
     sandboxCheck(await probes.sandbox(sandboxLocation)),
   ];

@@ -110,6 +110,13 @@ export function nodeCheck(version: string): Check {
     : fail('node', `${version} is too old`, `install Node ${needed} or newer`);
 }
 
+/** Checks that the shell of the Bash tool exists. Returns no check if it does. */
+export function shellCheck(shell: string): readonly Check[] {
+  return isExecutable(shell)
+    ? []
+    : [warn('shell', `${shell} is missing: agents cannot run shell commands`, 'install bash')];
+}
+
 export function gitCheck(environment: Environment): Check {
   const path = findProgram('git', environment);
   return path === undefined
