@@ -36,6 +36,14 @@ export function dataDirectory(
   return join(xdgBase(user, 'XDG_DATA_HOME', join('.local', 'share')), 'muster');
 }
 
+/** Whether a flag or `MUSTER_DATA_DIR` names the data directory. */
+export function isDataDirectoryChosen(
+  { environment }: Pick<UserEnvironment, 'environment'>,
+  dataDir?: string,
+): boolean {
+  return (dataDir ?? environment['MUSTER_DATA_DIR'] ?? '') !== '';
+}
+
 /**
  * Returns a base directory. According to the XDG base directory specification, a relative or empty value counts as not
  * set.

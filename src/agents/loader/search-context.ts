@@ -1,7 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import type { Environment } from '../../sys/env.ts';
+import { homeDirectory, type Environment } from '../../sys/env.ts';
 import { expandHome, isInside } from '../../sys/files/paths.ts';
 import { listProjectDirectories } from '../../sys/files/project-directories.ts';
 
@@ -19,8 +18,8 @@ export interface UserDirectories {
 
 /** Returns the directories for the user's own files. */
 function userDirectories(environment: Environment): UserDirectories {
-  const home = environment['HOME'] || homedir();
-  // According to the XDG specification, a relative path in XDG_CONFIG_HOME must be ignored.
+  const home = homeDirectory(environment);
+  // The XDG specification says that a relative path in XDG_CONFIG_HOME is to be ignored.
   const readVariable = (variable: string): string | undefined => {
     const path = expandHome(environment[variable] ?? '', home);
     return isAbsolute(path) ? path : undefined;

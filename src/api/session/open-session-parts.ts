@@ -3,7 +3,7 @@ import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { createSearchContext } from '../../agents/loader/search-context.ts';
 import { systemClock } from '../../base/clock.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
-import { userConfigDirectory } from '../../config/paths.ts';
+import { isDataDirectoryChosen, userConfigDirectory } from '../../config/paths.ts';
 import { describeConfigProblem } from '../../config/setting.ts';
 import { Engine } from '../../engine/engine.ts';
 import { Inbox } from '../../engine/task/inbox.ts';
@@ -23,7 +23,7 @@ import { trustFile } from '../../trust/trust-store.ts';
 import { createUntrustedNotice } from '../../trust/untrusted-notice.ts';
 import { LiveContext } from '../context/live-context.ts';
 import { createReadFilter } from '../context/read-context-file.ts';
-import { openDataDirectory } from '../setup/data-dir.ts';
+import { openSessionStore } from '../setup/data-dir.ts';
 import { openDefinitions } from '../setup/definitions.ts';
 import type { MusterOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
@@ -43,14 +43,15 @@ import { toRealPath } from '../../sys/files/real-path.ts';
  * Throws UsageError for a wrong option or configuration.
  */
 export async function openSessionParts(options: MusterOptions): Promise<SessionParts> {
-  const canWriteDataDir = options.log !== false;
   const session = await readSessionConfig(options);
   const models = await openSessionModels(session, { preload: options.preload !== false });
   const definitions = await loadDefinitions(session, options.agents ?? []);
   const { agents, skills, loadTemplates } = definitions;
-  const storage = openStorage(session, { canWriteDataDir });
+  const storage = openStorage(session, options);
+  const { canWriteDataDir } = storage;
   const inbox = openInbox(session, {
     questions: options.questions,
+    log: options.log,
     canWriteDataDir,
     agents: agents.current.items,
   });
@@ -214,19 +215,23 @@ async function loadDefinitions(
 }
 
 /**
- * Opens the store, the listeners of its events, and the sandbox. Without `canWriteDataDir`, nothing is left on
- * the disk. Throws UsageError for a data directory that cannot be used.
+ * Opens the store, the listeners of its events, and the sandbox. Throws UsageError for a data directory that cannot be
+ * used.
  */
-function openStorage(
-  { state, roots, directory, loaded: { config }, redact, onNotice }: SessionConfig,
-  { canWriteDataDir }: { readonly canWriteDataDir: boolean },
-) {
+function openStorage(session: SessionConfig, { log }: Pick<MusterOptions, 'log'>) {
+  const { state, roots, directory, loaded, redact, onNotice } = session;
+  const { config } = loaded;
   const { durability } = config.store;
-  const store = canWriteDataDir
-    ? openDataDirectory({ dataDir: directory, durability, redact, onProblem: onNotice })
-    : openMemoryStore({ redact });
-  const onFault = (thrown: unknown) =>
-    onNotice(`an event listener failed: ${errorMessage(thrown)}`);
+  const stored =
+    log === false
+      ? null
+      : openSessionStore(
+          { dataDir: directory, durability, redact, onProblem: onNotice },
+          { isRequired: log === true || isDataDirectoryChosen(state, state.dataDir), onNotice },
+        );
+  const canWriteDataDir = stored !== null;
+  const store = stored ?? openMemoryStore({ redact });
+  const onFault = (thrown: unknown) => onNotice(`a listener broke: ${errorMessage(thrown)}`);
   const { kind, caches } = config.sandbox;
   const { environment, home } = state;
   const sandbox = openConfiguredSandbox({
@@ -239,30 +244,42 @@ function openStorage(
     canWriteDataDir,
     onNotice,
   });
-  return { store, router: new EventRouter(onFault), signals: new SignalRouter(onFault), sandbox };
+  return {
+    store,
+    /** Without it the session leaves nothing on disk. */
+    canWriteDataDir,
+    router: new EventRouter(onFault),
+    signals: new SignalRouter(onFault),
+    sandbox,
+  };
 }
 
 interface InboxOptions {
   /** Default: `permissions.on_ask`. */
   readonly questions: OnAsk | undefined;
+  readonly log: boolean | undefined;
   readonly canWriteDataDir: boolean;
   readonly agents: readonly AgentDefinition[];
 }
 
 /**
- * Opens the inbox of questions with the answers and the modes that the user has given before. Reports each
- * grant and rule without effect as a notice. Throws UsageError if questions would be parked in a session without a log.
+ * Opens the inbox of questions with the answers and the modes that the user has given before. Gives a notice about
+ * each grant and rule without effect. Throws UsageError where questions are to be parked in a run that was asked to
+ * keep no log.
  */
 function openInbox(
   { state, loaded, onNotice }: SessionConfig,
-  { questions, canWriteDataDir, agents }: InboxOptions,
+  { questions, log, canWriteDataDir, agents }: InboxOptions,
 ): Inbox {
-  const onAsk = questions ?? loaded.config.permissions.onAsk;
-  if (onAsk === 'park' && !canWriteDataDir) {
+  const wanted = questions ?? loaded.config.permissions.onAsk;
+  const canPark = wanted !== 'park' || canWriteDataDir;
+  if (!canPark && log === false) {
     throw new UsageError(
       'questions cannot be parked without a log: omit either --no-log or --on-ask park',
     );
   }
+  if (!canPark) onNotice('questions are refused and not parked, because nothing is kept');
+  const onAsk = canPark ? wanted : 'deny';
   const saved = openSavedAnswers({ ...state, onProblem: onNotice });
   const standing = createStandingRules({ saved, onNotice });
   const modes = readConfiguredModes(loaded, agents);

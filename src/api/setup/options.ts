@@ -16,7 +16,10 @@ export interface MusterOptions {
   readonly addDirs?: readonly string[];
   /** The data directory. Default: `MUSTER_DATA_DIR`, else a directory below the XDG data directory. */
   readonly dataDir?: string;
-  /** False to keep no logs after `close`. Default: true. */
+  /**
+   * True if logs are kept, and it is an error if they cannot be. False if nothing is kept after `close`. Default: logs
+   * are kept, unless the user's own data directory cannot be written; a notice says so.
+   */
   readonly log?: boolean;
   /**
    * Decides which of the project's files (configuration, permissions, agents, skills) have an effect. False: only files

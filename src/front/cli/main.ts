@@ -1,8 +1,7 @@
 import { createEnvironmentRedactor } from '../../api/index.ts';
-import { homedir } from 'node:os';
 import { errorMessage, MusterError, systemErrorCode, UsageError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
-import { readEnvironment } from '../../sys/env.ts';
+import { homeDirectory, readEnvironment } from '../../sys/env.ts';
 import { printError, printText } from '../../sys/print.ts';
 import type { Command, CommandContext } from './command.ts';
 import { watchOutput } from './output.ts';
@@ -36,7 +35,7 @@ function processContext(): CommandContext {
     out: (text) => printText(text),
     err: (text) => printError(text),
     environment,
-    home: environment['HOME'] || homedir(),
+    home: homeDirectory(environment),
     // These are read only when a command uses them: the directory may be gone, and a check of stdin opens it.
     get cwd() {
       return process.cwd();

@@ -1,5 +1,7 @@
 import { dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
+import { isInside } from '../../base/path-inside.ts';
+import { NO_HOME } from '../../sys/env.ts';
 import { storageError, type FilePort, type FileStat } from './file-port.ts';
 
 /** The paths in a data directory. `tasks` has no subdirectories, so that a listing reads one directory. */
@@ -18,6 +20,17 @@ export interface DataPaths {
 }
 
 const WRITABLE_BY_OTHERS = 0o022;
+
+/** The error for a directory in a home directory that the user does not have. The super-user could create it. */
+class MissingHomeError extends Error {
+  readonly code = 'ENOENT';
+
+  constructor() {
+    super(
+      'there is no home directory; set HOME, or choose another directory with --data-dir or MUSTER_DATA_DIR',
+    );
+  }
+}
 
 export function getDataPaths(root: string): DataPaths {
   return {
@@ -56,6 +69,7 @@ export function prepareDataDirectory(
 }
 
 function createWithParents(files: FilePort, path: string, changed: Set<string>): void {
+  if (isInside(NO_HOME, path)) throw new MissingHomeError();
   if (files.stat(path) !== undefined) return;
   const parent = dirname(path);
   if (parent !== path) createWithParents(files, parent, changed);

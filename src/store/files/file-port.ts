@@ -109,8 +109,9 @@ export function unlinkIfExists(files: FilePort, path: string): void {
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'free some space on that disk',
   EDQUOT: 'your disk quota is used up',
-  EROFS: 'that file system is read-only: choose another directory with --data-dir',
-  EACCES: 'check who owns it, or choose another directory with --data-dir',
+  EROFS:
+    'that file system is read-only: choose another directory with --data-dir or MUSTER_DATA_DIR',
+  EACCES: 'check who owns it, or choose another directory with --data-dir or MUSTER_DATA_DIR',
   EMFILE: 'this process has too many files open: raise `ulimit -n`',
 };
 

@@ -1,6 +1,6 @@
 import type { QuarantinedEntry, CleanupResult } from '../../base/cleanup-result.ts';
-import { homedir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
+import { homeDirectory } from '../../sys/env.ts';
 import { displayPath, isInside } from '../../sys/files/paths.ts';
 import { isProtectedName } from '../../sys/files/protected-names.ts';
 import type { RunOutcome } from './command-run.ts';
@@ -74,7 +74,7 @@ function describeWriteRefusal(
   );
   const absolute = paths
     .filter((path) => /^[\x20-\x7e]+$/.test(path))
-    .map((path) => resolve(location.cwd, path.replace(/^~(?=\/|$)/, homedir())));
+    .map((path) => resolve(location.cwd, path.replace(/^~(?=\/|$)/, homeDirectory())));
   // Programs put their own name first and the path that could not be written directly before the message.
   const outside = absolute.findLast((path) => !location.roots.some((root) => isInside(root, path)));
   if (outside !== undefined) {
@@ -86,12 +86,9 @@ function describeWriteRefusal(
   return `[the sandbox keeps ${what} from commands: protected files (.git/config, .git/hooks, .npmrc, .vscode and the like) are read-only for them. Write and Edit ask the user; the user can run what only git may change]`;
 }
 
-/**
- * Returns the directory that `--add-dir` should open for a path. This is the hidden directory in the home directory
- * that contains the path (`~/.cache`), or else the directory of the file.
- */
+/** The directory to open for a path: a program's own directory in the home directory, or the file's directory. */
 function findDirectoryToAdd(path: string): string {
-  const home = homedir();
+  const home = homeDirectory();
   const [first] =
     isInside(home, path) && path !== home ? path.slice(home.length + 1).split(sep) : [];
   return first === undefined || !first.startsWith('.') ? dirname(path) : join(home, first);

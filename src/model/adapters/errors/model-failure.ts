@@ -120,7 +120,9 @@ function findRootCause(thrown: unknown): unknown {
 
 /** Matches the codes of certificate errors, for which the request is not sent again. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
-/** Matches the errors of a server that does not use TLS, for which the request is not sent again. */
+/** Errors of a certificate whose dates do not fit the clock, which is often the one that is wrong. */
+const CERTIFICATE_DATE = /^CERT_(?:NOT_YET_VALID|HAS_EXPIRED)$/;
+/** Errors of a server that does not use TLS, which a new attempt does not change. */
 const NO_TLS = /wrong[ _]version[ _]number|packet[ _]length[ _]too[ _]long|:http[ _]request/i;
 
 function readConnectionError(thrown: unknown, context: FailureContext): FailureDetails {
@@ -144,7 +146,9 @@ function readConnectionError(thrown: unknown, context: FailureContext): FailureD
   const text =
     code === undefined || causeMessage.includes(code) ? causeMessage : `${causeMessage} (${code})`;
   if (code !== undefined && CERTIFICATE.test(code)) {
-    const hint = 'for your own certificates, set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE';
+    const hint = CERTIFICATE_DATE.test(code)
+      ? `the clock of this machine says ${new Date(context.now).toISOString().slice(0, 10)}`
+      : 'for your own certificates, set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE';
     return { kind: 'connect', text: `no trusted connection: ${text}; ${hint}`, retryable: false };
   }
   if (NO_TLS.test(`${code} ${causeMessage}`)) {

@@ -29,7 +29,11 @@ export async function runTemplate(
   action: Start | Continue,
 ): Promise<number> {
   const out = outFile(options);
-  const muster = await createMuster(await musterOptions(options));
+  const session = await musterOptions(options);
+  // A run can only continue in its log.
+  const muster = await createMuster(
+    action.kind === 'continue' ? { ...session, log: true } : session,
+  );
   try {
     const { runItems } = await import('../../../headless/run-items.ts');
     const begin = (onEvent: EventListener, signal: AbortSignal) =>
