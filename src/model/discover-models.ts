@@ -73,7 +73,7 @@ export async function discoverLocalServers(
 }
 
 async function askLocal(
-  name: string,
+  name: 'ollama' | 'lmstudio',
   port: string,
   fetch: HttpFetch,
   signal: AbortSignal,

@@ -9,14 +9,15 @@ import {
   type ModelRequest,
   type ResolvedModel,
   modelName,
-  type Effort,
 } from '../../protocol/model.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { RequestAdjustments } from './adjust/request-adjustments.ts';
 import { ANSWER_CAPS, type AnswerCaps } from './answers/answer-caps.ts';
 import { EndpointKey } from './endpoint-key.ts';
 import { IncompleteAnswerError, HttpStatusError } from './errors/answer-errors.ts';
 import type { Endpoint, ProtocolAdapter } from './protocol-adapter.ts';
-import { EffortFallbacks, mayBeEffortRefusal } from './adjust/efforts.ts';
+import { addFields } from './adjust/body-changes.ts';
+import { EffortFallbacks, mayBeEffortRefusal, type SentEffort } from './adjust/efforts.ts';
 import { type FailureContext, cancelledFailure, toModelFailure } from './errors/model-failure.ts';
 import { OutputCaps } from './adjust/output-caps.ts';
 import { toCallOptions } from './request/call-options.ts';
@@ -64,7 +65,7 @@ export function createAdapter(
   endpoint: Endpoint,
   deps: AdapterDeps,
 ): WireModelPort {
-  const efforts = new EffortFallbacks();
+  const efforts = new EffortFallbacks(endpoint.quirks?.efforts);
   const outputCaps = new OutputCaps();
   const probe = new BaseUrlProbe(endpoint);
   const adjustments = new RequestAdjustments(endpoint.omit);
@@ -90,16 +91,18 @@ export function createAdapter(
           await key.read();
           const access = { protocol, endpoint: key.endpoint, deps };
           const context = { ...access, progress, effort, adjustments, attempt };
-          const defaultLimit = protocol.maxOutputTokens?.(request.model.id);
+          const defaultLimit = findDefaultLimit(request, access);
           yield* streamAnswer(outputCaps.limit(request, defaultLimit), signal, observer, context);
           return;
         } catch (error) {
           const thrown = signal.aborted ? error : attempt.judgeFailure(error);
-          if (thrown === null || (!signal.aborted && (await key.renew(thrown)))) continue;
+          if (thrown === null) continue;
           const failure = signal.aborted
             ? cancelledFailure(failureContext())
             : toModelFailure(thrown, failureContext());
-          if (!signal.aborted && thrown instanceof HttpStatusError) {
+          if (await key.renew(failure)) continue;
+          // The request is not the cause of a failure that may not come again.
+          if (!signal.aborted && thrown instanceof HttpStatusError && !failure.retryable) {
             if (outputCaps.learn(request.model.id, thrown)) continue;
             if (adjustments.learn(request.model.id, thrown)) continue;
             const next = remainingEfforts.shift();
@@ -145,7 +148,7 @@ interface AttemptContext {
   readonly deps: AdapterDeps;
   readonly progress: Progress;
   /** The effort that is sent; null: none. */
-  readonly effort: Effort | null;
+  readonly effort: SentEffort | null;
   readonly adjustments: RequestAdjustments;
   readonly attempt: BaseUrlAttempt;
 }
@@ -196,6 +199,7 @@ async function send(
   context: AttemptContext,
 ): Promise<AcceptedResponse> {
   const { protocol, endpoint, deps, adjustments, attempt } = context;
+  const fields = collectExtraFields(request, context);
   let response = null as Promise<AcceptedResponse> | null;
   const sending = {
     fetch: deps.fetch,
@@ -205,7 +209,7 @@ async function send(
     observer,
     dropHeaders: protocol.dropHeaders ?? [],
     adjustBody: (built: string) =>
-      adjustments.apply(request.model.id, finishBody(built, request, protocol)),
+      adjustments.apply(request.model.id, finishBody(addFields(built, fields), request, protocol)),
   };
   const capture = async (url: string | URL | Request, init?: RequestInit): Promise<never> => {
     response = sendRequest(String(url), init ?? {}, sending);
@@ -237,12 +241,27 @@ class ResponseTaken extends Error {
   override readonly name = 'ResponseTaken';
 }
 
-function finishBody(
-  built: string,
-  { maxOutputTokens }: ModelRequest,
-  protocol: ProtocolAdapter,
-): string {
-  const body = replaceLoneSurrogates(built);
+/** Collects the fields of a request that the provider package does not write. */
+function collectExtraFields(
+  { prefix }: ModelRequest,
+  { endpoint: { quirks }, effort }: AttemptContext,
+): JsonObject {
+  const ofTools = prefix.tools.length > 0 ? quirks?.bodyWithTools : undefined;
+  return { ...quirks?.body, ...ofTools, ...effort?.fields };
+}
+
+/** Returns the limit in tokens for an answer to a request that names none; undefined: the server's own limit holds. */
+function findDefaultLimit(
+  { model }: ModelRequest,
+  { protocol, endpoint }: Pick<AttemptContext, 'protocol' | 'endpoint'>,
+): number | undefined {
+  return protocol.maxOutputTokens?.(model.id) ?? endpoint.quirks?.outputLimit;
+}
+
+function finishBody(built: string, request: ModelRequest, protocol: ProtocolAdapter): string {
+  const { maxOutputTokens } = request;
+  const written = replaceLoneSurrogates(built);
+  const body = protocol.signCalls?.(written, request) ?? written;
   if (maxOutputTokens === undefined) return body;
   return protocol.limitOutput?.(body, maxOutputTokens) ?? body;
 }
@@ -255,11 +274,12 @@ async function buildCallOptions(
   const files =
     attachmentsOf(request.messages).length > 0 ? await loadAttachedFiles(deps, request) : null;
   const rules = protocol.rulesOf?.(endpoint, request.model.id) ?? protocol.rules;
-  const maxOutputTokens = request.maxOutputTokens ?? protocol.maxOutputTokens?.(request.model.id);
+  const maxOutputTokens =
+    request.maxOutputTokens ?? findDefaultLimit(request, { protocol, endpoint });
   return {
     ...toCallOptions(request, rules, files),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(effort === null ? {} : { reasoning: effort }),
+    ...(effort === null || effort.fields !== null ? {} : { reasoning: effort.effort }),
     providerOptions: protocol.providerOptions?.(request) ?? {},
     abortSignal: signal,
   };

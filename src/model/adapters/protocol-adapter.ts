@@ -1,4 +1,8 @@
-import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4,
+  LanguageModelV4Message,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
 import type { JsonObject } from '../../base/json.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
@@ -18,7 +22,11 @@ export type Endpoint = Pick<
   | 'keySource'
   | 'keyHeader'
   | 'omit'
+  | 'quirks'
 >;
+
+/** The content of an answer in the form of the provider packages. */
+export type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 
 /** The options of the prompt conversion that depend on the protocol. */
 export interface PromptRules {
@@ -33,6 +41,11 @@ export interface PromptRules {
   readonly joinSystem: boolean;
   /** True to send back reasoning without metadata of the provider too. */
   readonly plainReasoning: boolean;
+  /**
+   * Returns the fields of a message with the thoughts of an answer, for servers that expect them in other fields than
+   * the package writes; null: the package writes them, or there are none. Default: the package writes them.
+   */
+  thoughtFields?(content: AssistantContent): JsonObject | null;
   /** The marker at the end of each prefix that should be cached; null: the provider needs none. */
   readonly cacheMarker: SharedV4ProviderOptions | null;
   /** True if results of calls may contain images and documents. Otherwise these follow in a user message. */
@@ -90,6 +103,8 @@ export interface ProtocolAdapter {
    * require them. Default: the package sends them anyway, or the protocol has none.
    */
   signUnsignedThinking?(messages: readonly Message[]): readonly Message[];
+  /** Returns the body with what the package leaves out of calls. Default: it leaves nothing out. */
+  signCalls?(body: string, request: ModelRequest): string;
   /** Returns the limit in tokens for requests that name none. Default: the provider's own limit holds. */
   maxOutputTokens?(modelId: string): number | undefined;
   /**
