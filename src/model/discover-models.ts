@@ -73,7 +73,7 @@ export async function discoverLocalServers(
 }
 
 async function probeLocalServer(
-  name: string,
+  name: 'ollama' | 'lmstudio',
   port: string,
   fetch: HttpFetch,
   signal: AbortSignal,

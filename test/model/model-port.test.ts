@@ -185,6 +185,7 @@ test('finds local servers with their first chat model', async () => {
       baseUrl: `${ollama.url}/v1`,
       apiKey: null,
       source: `found on port ${port(ollama.url)}`,
+      quirks: { thoughts: 'reasoning' },
       vendor: null,
       tiers: { balanced: 'qwen3:8b' },
       models: ['nomic-embed-text', 'qwen3:8b', 'llama3'],

@@ -9,14 +9,15 @@ import {
   type ModelRequest,
   type ResolvedModel,
   modelName,
-  type Effort,
 } from '../../protocol/model.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { RequestAdjustments } from './adjust/request-adjustments.ts';
 import { ANSWER_CAPS, type AnswerCaps } from './answers/answer-caps.ts';
 import { EndpointKey } from './endpoint-key.ts';
 import { IncompleteAnswerError, HttpStatusError } from './errors/answer-errors.ts';
 import type { Endpoint, ProtocolAdapter } from './protocol-adapter.ts';
-import { EffortFallbacks, isPossibleEffortRefusal } from './adjust/efforts.ts';
+import { addFields } from './adjust/body-changes.ts';
+import { EffortFallbacks, isPossibleEffortRefusal, type SentEffort } from './adjust/efforts.ts';
 import {
   type FailureContext,
   createCancelledFailure,
@@ -68,7 +69,7 @@ export function createAdapter(
   endpoint: Endpoint,
   deps: AdapterDeps,
 ): WireModelPort {
-  const efforts = new EffortFallbacks();
+  const efforts = new EffortFallbacks(endpoint.quirks?.efforts);
   const outputCaps = new OutputCaps();
   const probe = new BaseUrlProbe(endpoint);
   const adjustments = new RequestAdjustments(endpoint.omit);
@@ -94,17 +95,19 @@ export function createAdapter(
           await key.read();
           const access = { protocol, endpoint: key.endpoint, deps };
           const context = { ...access, progress, effort, adjustments, attempt };
-          const defaultLimit = protocol.findDefaultOutputLimit?.(request.model.id);
+          const defaultLimit = findDefaultLimit(request, access);
           yield* streamAnswer(outputCaps.limit(request, defaultLimit), signal, observer, context);
           return;
         } catch (error) {
           // Null means that the request should be sent again, under the other base URL.
           const thrown = signal.aborted ? error : attempt.judgeFailure(error);
-          if (thrown === null || (!signal.aborted && (await key.renew(thrown)))) continue;
+          if (thrown === null) continue;
           const failure = signal.aborted
             ? createCancelledFailure(createFailureContext())
             : toModelFailure(thrown, createFailureContext());
-          if (!signal.aborted && thrown instanceof HttpStatusError) {
+          if (await key.renew(failure)) continue;
+          // The request is not the cause of a failure that may not come again.
+          if (!signal.aborted && thrown instanceof HttpStatusError && !failure.retryable) {
             if (outputCaps.learn(request.model.id, thrown)) continue;
             if (adjustments.learn(request.model.id, thrown)) continue;
             const next = remainingEfforts.shift();
@@ -149,8 +152,8 @@ interface AttemptContext {
   readonly endpoint: Endpoint;
   readonly deps: AdapterDeps;
   readonly progress: Progress;
-  /** The effort that is sent; null: no effort is sent. */
-  readonly effort: Effort | null;
+  /** The effort that is sent; null: none. */
+  readonly effort: SentEffort | null;
   readonly adjustments: RequestAdjustments;
   readonly attempt: BaseUrlAttempt;
 }
@@ -201,6 +204,7 @@ async function send(
   context: AttemptContext,
 ): Promise<AcceptedResponse> {
   const { protocol, endpoint, deps, adjustments, attempt } = context;
+  const fields = collectExtraFields(request, context);
   let response = null as Promise<AcceptedResponse> | null;
   const sendContext = {
     fetch: deps.fetch,
@@ -210,7 +214,7 @@ async function send(
     observer,
     omittedHeaders: protocol.omittedHeaders ?? [],
     adjustBody: (built: string) =>
-      adjustments.apply(request.model.id, finishBody(built, request, protocol)),
+      adjustments.apply(request.model.id, finishBody(addFields(built, fields), request, protocol)),
   };
   const capture = async (url: string | URL | Request, init?: RequestInit): Promise<never> => {
     response = sendRequest(String(url), init ?? {}, sendContext);
@@ -242,13 +246,27 @@ class ResponseTaken extends Error {
   override readonly name = 'ResponseTaken';
 }
 
-/** Completes the body that the package has built: removes lone surrogates and sets the output limit. */
-function finishBody(
-  built: string,
-  { maxOutputTokens }: ModelRequest,
-  protocol: ProtocolAdapter,
-): string {
-  const body = replaceLoneSurrogates(built);
+/** Collects the fields of a request that the provider package does not write. */
+function collectExtraFields(
+  { prefix }: ModelRequest,
+  { endpoint: { quirks }, effort }: AttemptContext,
+): JsonObject {
+  const ofTools = prefix.tools.length > 0 ? quirks?.bodyWithTools : undefined;
+  return { ...quirks?.body, ...ofTools, ...effort?.fields };
+}
+
+/** Returns the limit in tokens for an answer to a request that names none; undefined: the server's own limit holds. */
+function findDefaultLimit(
+  { model }: ModelRequest,
+  { protocol, endpoint }: Pick<AttemptContext, 'protocol' | 'endpoint'>,
+): number | undefined {
+  return protocol.findDefaultOutputLimit?.(model.id) ?? endpoint.quirks?.outputLimit;
+}
+
+function finishBody(built: string, request: ModelRequest, protocol: ProtocolAdapter): string {
+  const { maxOutputTokens } = request;
+  const written = replaceLoneSurrogates(built);
+  const body = protocol.signCalls?.(written, request) ?? written;
   if (maxOutputTokens === undefined) return body;
   return protocol.setOutputLimit?.(body, maxOutputTokens) ?? body;
 }
@@ -262,11 +280,11 @@ async function buildCallOptions(
     attachmentsOf(request.messages).length > 0 ? await loadAttachedFiles(deps, request) : null;
   const rules = protocol.selectRules?.(endpoint, request.model.id) ?? protocol.rules;
   const maxOutputTokens =
-    request.maxOutputTokens ?? protocol.findDefaultOutputLimit?.(request.model.id);
+    request.maxOutputTokens ?? findDefaultLimit(request, { protocol, endpoint });
   return {
     ...toCallOptions(request, rules, files),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(effort === null ? {} : { reasoning: effort }),
+    ...(effort === null || effort.fields !== null ? {} : { reasoning: effort.effort }),
     providerOptions: protocol.createProviderOptions?.(request) ?? {},
     abortSignal: signal,
   };

@@ -1,5 +1,5 @@
 import type { KeyReader } from '../../protocol/api-key.ts';
-import { HttpStatusError } from './errors/answer-errors.ts';
+import type { ModelFailure } from '../../protocol/model.ts';
 import type { Endpoint } from './protocol-adapter.ts';
 
 /**
@@ -23,8 +23,9 @@ export class EndpointKey {
   }
 
   /** Reads the key again if the server has refused it. Returns true if there is another one now. */
-  async renew(thrown: unknown): Promise<boolean> {
-    const isRefused = thrown instanceof HttpStatusError && thrown.status === 401;
+  async renew({ kind, status }: ModelFailure): Promise<boolean> {
+    // Some servers refuse a wrong key with another status than 401. With 403, the key is right but lacks a right.
+    const isRefused = kind === 'auth' && status !== undefined && status !== 403;
     if (!isRefused || this.hasRenewed || this.endpoint.keySource === undefined) return false;
     this.hasRenewed = true;
     const before = this.endpoint.apiKey;

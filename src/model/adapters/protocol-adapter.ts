@@ -1,4 +1,8 @@
-import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4,
+  LanguageModelV4Message,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
 import type { JsonObject } from '../../base/json.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
@@ -18,9 +22,13 @@ export type Endpoint = Pick<
   | 'keySource'
   | 'keyHeader'
   | 'omit'
+  | 'quirks'
 >;
 
-/** The rules by which `toCallOptions` converts a request for a protocol. */
+/** The content of an answer in the form of the provider packages. */
+export type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+
+/** The options of the prompt conversion that depend on the protocol. */
 export interface PromptRules {
   /** The key under which the provider package keeps its metadata of a part. */
   readonly metaKey: string;
@@ -29,11 +37,16 @@ export interface PromptRules {
    * into the request. Default: `metaKey`.
    */
   readonly callMetaKey?: string;
-  /** True to send a single system message, because the chat templates of local models accept no second message. */
+  /** True to send it system message, because chat templates of local models accept no second it. */
   readonly joinsSystemMessages: boolean;
-  /** True to send reasoning back even if it has no metadata of the provider. */
+  /** True to send back reasoning without metadata of the provider too. */
   readonly sendsReasoningWithoutMetadata: boolean;
-  /** The marker at the end of each prefix that should be cached; null: the provider needs no markers. */
+  /**
+   * Returns the fields of a message with the thoughts of an answer, for servers that expect them in other fields than
+   * the package writes; null: the package writes them, or there are none. Default: the package writes them.
+   */
+  thoughtFields?(content: AssistantContent): JsonObject | null;
+  /** The marker at the end of each prefix that should be cached; null: the provider needs none. */
   readonly cacheMarker: SharedV4ProviderOptions | null;
   /** True if results of calls may contain images and documents. Otherwise these are sent in a user message afterwards. */
   readonly acceptsFilesInResults: boolean;
@@ -92,7 +105,9 @@ export interface ProtocolAdapter {
    * require these thoughts. Default: the package sends them anyway, or the protocol has no signatures.
    */
   signUnsignedThinking?(messages: readonly Message[]): readonly Message[];
-  /** Returns the maximum number of output tokens for requests that set no maximum. Default: the limit of the provider applies. */
+  /** Returns the body with what the package leaves out of calls. Default: it leaves nothing out. */
+  signCalls?(body: string, request: ModelRequest): string;
+  /** Returns the limit in tokens for requests that name none. Default: the provider's own limit holds. */
   findDefaultOutputLimit?(modelId: string): number | undefined;
   /**
    * Returns the body with exactly this output limit, which includes thinking. Some packages add a budget for thinking

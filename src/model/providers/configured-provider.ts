@@ -1,8 +1,11 @@
 import type { Tier } from '../../protocol/model.ts';
 import type { AdjustmentName } from '../settings/adjustment-names.ts';
 import type { ProviderKind } from '../settings/model-settings.ts';
+import { PRESET_QUIRKS } from '../settings/preset-quirks.ts';
+import type { ProviderQuirks } from '../settings/provider-quirks.ts';
 import {
   findPresetByHost,
+  isPreset,
   PRESETS,
   type PresetName,
   type ProtocolName,
@@ -30,12 +33,16 @@ export interface ConfiguredProvider extends CandidateUrls, ProviderKey {
   readonly isPrivate: boolean;
   /** The parts that are left out of its requests. Default: none, until the server refuses one. */
   readonly omit?: readonly AdjustmentName[];
+  /** The differences from its protocol. Default: none is known. */
+  readonly quirks?: ProviderQuirks;
 }
 
 /** The parts from which a provider is created. */
 export interface ProviderDraft extends Pick<ConfiguredProvider, 'name' | 'protocol' | 'source'> {
   /** The known provider whose servers it uses; null: another server. */
   readonly preset: PresetName | null;
+  /** The kind of the server, whose requests and answers it has if its host is not known. Default: `preset`. */
+  readonly kind?: ProviderKind;
   readonly url: ParsedBaseUrl;
   readonly key: ProviderKey;
   /** Default: those of the known provider. */
@@ -46,17 +53,15 @@ export interface ProviderDraft extends Pick<ConfiguredProvider, 'name' | 'protoc
 
 /** Creates a provider from its settings. */
 export function createProvider(draft: ProviderDraft): ConfiguredProvider {
-  const { url, key, preset, ...stated } = draft;
-  const urls = findCandidateUrls(url, draft.protocol);
-  const tiers = preset === null ? {} : PRESETS[preset].tiers;
-  const host = findPresetByHost(url.url.hostname);
-  const { headers, omit }: Partial<ProviderPreset> = host === null ? {} : PRESETS[host];
+  const { name, protocol, source, url, key, preset } = draft;
+  const urls = findCandidateUrls(url, protocol);
   return {
-    tiers,
-    models: null,
-    ...(headers !== undefined && { headers }),
-    ...(omit !== undefined && { omit }),
-    ...stated,
+    name,
+    protocol,
+    source,
+    tiers: draft.tiers ?? (preset === null ? {} : PRESETS[preset].tiers),
+    models: draft.models ?? null,
+    ...wireDetailsOf(draft),
     vendor: isVendor(preset) ? preset : null,
     ...urls,
     ...key,
@@ -65,14 +70,43 @@ export function createProvider(draft: ProviderDraft): ConfiguredProvider {
   };
 }
 
+/** Returns the details of requests and answers of the known provider at the host, or else of the kind of the server. */
+function wireDetailsOf({
+  url,
+  protocol,
+  preset,
+  kind,
+}: ProviderDraft): Pick<ConfiguredProvider, 'headers' | 'omit' | 'quirks'> {
+  const ofKind = kind !== undefined && isPreset(kind) ? kind : preset;
+  const known = findPresetByHost(url.url.hostname) ?? ofKind;
+  if (known === null) return {};
+  const { headers, omit, protocol: usual }: ProviderPreset = PRESETS[known];
+  const quirks = quirksOf(known, { isUsualProtocol: protocol === usual });
+  return {
+    ...(headers !== undefined && { headers }),
+    ...(omit !== undefined && { omit }),
+    ...(quirks !== undefined && { quirks }),
+  };
+}
+
+/** Returns the quirks of a known provider. Only its errors are the same in each of its protocols. */
+function quirksOf(
+  preset: PresetName,
+  { isUsualProtocol }: { readonly isUsualProtocol: boolean },
+): ProviderQuirks | undefined {
+  const quirks = PRESET_QUIRKS[preset];
+  if (isUsualProtocol || quirks?.errors === undefined) return isUsualProtocol ? quirks : undefined;
+  return { errors: quirks.errors };
+}
+
 /** Creates a provider that needs no key, uses OpenAI's Chat Completions protocol, and may serve any models. */
 export function createKeylessProvider(
-  name: string,
+  name: PresetName,
   url: ParsedBaseUrl,
   source: string,
 ): ConfiguredProvider {
-  const key = { apiKey: null };
-  return createProvider({ name, protocol: 'openai-chat', url, key, source, preset: null });
+  const draft = { name, kind: name, protocol: 'openai-chat', url, source } as const;
+  return createProvider({ ...draft, key: { apiKey: null }, preset: null });
 }
 
 /** Returns the kind of the server at an address: a known provider, or else the protocol of its endpoint. */

@@ -87,6 +87,7 @@ function fromSettings(
     key: keyOf(name, settings, { preset, url, sources }),
     source: setting,
     preset,
+    kind,
   });
   if (settings.omit === undefined) return provider;
   return { ...provider, omit: [...(provider.omit ?? []), ...settings.omit] };
@@ -273,7 +274,8 @@ function fromVariables(preset: PresetName, env: Environment): readonly Configure
   // Without a key it is the user's own server, and its models are not the provider's.
   const owner = hasKey ? preset : null;
   const protocol = chooseProtocol(preset, url);
-  return [createProvider({ name: preset, protocol, url, key, source, preset: owner })];
+  const draft = { name: preset, protocol, url, key, source };
+  return [createProvider({ ...draft, preset: owner, kind: preset })];
 }
 
 /** Returns a known provider for which an account is signed in. */

@@ -3,6 +3,7 @@ import { TIER_ALIASES, TIERS, type ResolvedModel, type Tier } from '../../protoc
 import { chooseAutoTier, type AutoAgent } from './auto-tier.ts';
 import { isPreset, PRESETS, type PresetName } from '../settings/presets.ts';
 import type { ModelSettings } from '../settings/model-settings.ts';
+import { findRetiredProvider } from '../settings/retired-providers.ts';
 import { hasUsableKey } from '../providers/provider-key.ts';
 import { type ConfiguredProvider } from '../providers/configured-provider.ts';
 import { findVendorByModelId } from '../providers/providers.ts';
@@ -192,6 +193,8 @@ export function chooseNamedModel(
   if (requested.toLowerCase() === OFFLINE) return { provider: OFFLINE, id: OFFLINE, steps: [] };
   const known = prefix.toLowerCase();
   if (isPreset(known)) return missingProviderError(requested, known);
+  const retired = findRetiredProvider(known);
+  if (retired !== undefined) return createModelError(`"${requested}": ${retired.notice}`);
   return chooseById(requested, setup, validNames);
 }
 

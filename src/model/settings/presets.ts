@@ -115,8 +115,8 @@ const TABLE = {
     keyPage: 'https://console.mistral.ai/api-keys',
     hosts: /^(?:api|codestral)\.mistral\.ai$/,
     tiers: { fast: 'mistral-small-latest', balanced: 'mistral-medium-latest' },
-    // The schema of its requests knows neither of them: https://docs.mistral.ai/api
-    omit: ['stream_options', 'reasoning_content'],
+    // Its schema does not know `stream_options`: https://docs.mistral.ai/api. Its rules for calls hold for all models.
+    omit: ['stream_options', 'long_call_ids', 'user_after_tool'],
   },
   groq: {
     title: 'Groq',
@@ -126,8 +126,8 @@ const TABLE = {
     keyPage: 'https://console.groq.com/keys',
     hosts: /^api\.groq\.com$/,
     tiers: { fast: 'openai/gpt-oss-20b', balanced: 'openai/gpt-oss-120b' },
-    // "property 'reasoning_content' is unsupported"
-    omit: ['reasoning_content'],
+    // `max_tokens` is the deprecated name: https://console.groq.com/docs/api-reference
+    omit: ['max_tokens'],
   },
   cerebras: {
     title: 'Cerebras',
@@ -139,7 +139,7 @@ const TABLE = {
     tiers: { fast: 'gpt-oss-120b', balanced: 'qwen-3.8-27b' },
     headers: { 'x-cerebras-3rd-party-integration': 'muster' },
     // https://inference-docs.cerebras.ai/resources/openai
-    omit: ['reasoning_content', 'parallel_tool_calls'],
+    omit: ['parallel_tool_calls', 'max_tokens'],
   },
   xai: {
     title: 'xAI',

@@ -123,6 +123,12 @@ describe('the main model', () => {
       {},
       'none of its models is known: name a model with --model ollama/MODEL',
     ],
+    [
+      'a provider that was retired',
+      { ...CLAUDE, GITHUB_TOKEN: 'ghp_1' },
+      { flag: 'github-models/openai/gpt-4.1' },
+      '--model: "github-models/openai/gpt-4.1": GitHub Models was retired on 2026-07-30; choose another provider',
+    ],
     ['LLM_* without its key', { LLM_MODEL_ID: 'x' }, {}, '"llm/x" needs a key: set LLM_API_KEY'],
   ])('an error: %s', (_what, env, settings, message) => {
     const attempt = (): ResolvedModel => resolveMainModel(setup(env, settings), USER);

@@ -475,6 +475,14 @@ describe('mistral', () => {
         assistant('b'),
         user('c'),
       ]),
+      'a thought as a part of an answer': body([
+        user('a'),
+        assistant([
+          { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }], closed: true },
+          { type: 'text', text: 'b' },
+        ]),
+        user('c'),
+      ]),
     },
     broken: [
       {

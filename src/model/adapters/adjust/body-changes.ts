@@ -3,6 +3,12 @@ import { deriveCallId } from '../request/wire-ids.ts';
 
 // The changes to request bodies for `request-adjustments.ts`. Each function returns null if there is nothing to change.
 
+/** Adds fields to a JSON body that does not have them. The rest of the body, which may be long, is not parsed. */
+export function addFields(body: string, fields: JsonObject): string {
+  if (Object.keys(fields).length === 0) return body;
+  return `${JSON.stringify(fields).slice(0, -1)},${body.slice(1)}`;
+}
+
 /** Removes a field. */
 export function removeField(body: JsonObject, field: string): JsonObject | null {
   const { [field]: dropped, ...rest } = body;

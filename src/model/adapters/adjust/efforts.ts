@@ -1,4 +1,6 @@
+import type { JsonObject } from '../../../base/json.ts';
 import type { ModelFailure, ModelRequest, Effort } from '../../../protocol/model.ts';
+import { findNearestEffort, type EffortRule } from '../../settings/provider-quirks.ts';
 
 /** For each effort, the nearest of the levels low, medium and high, which nearly every server with efforts accepts. */
 const NEAREST_COMMON_LEVEL: Readonly<Record<Effort, Effort>> = {
@@ -11,29 +13,56 @@ const NEAREST_COMMON_LEVEL: Readonly<Record<Effort, Effort>> = {
   max: 'high',
 };
 
+/** An effort as it is sent with a request. */
+export interface SentEffort {
+  readonly effort: Effort;
+  /** The fields that request it. Null when the provider package writes them. */
+  readonly fields: JsonObject | null;
+}
+
 /**
- * Decides with which efforts a request is sent, one after the other, until the server accepts the request. The provider
- * packages replace an effort by the nearest supported level only for models that they know. If the server refuses
- * every effort, the request is sent without an effort, and the default of the model applies.
+ * Decides which efforts a request is sent with, one after the other, until the server accepts one. For a provider
+ * with rules, the first one is the nearest effort that its model accepts. Otherwise the provider package chooses the
+ * nearest level for the models that it knows, and a server refuses requests with other levels. If no effort is
+ * accepted, none is sent, and the model's default holds.
  */
 export class EffortFallbacks {
-  /** The effort that the server accepted instead of a refused effort, by model and refused effort; null: no effort. */
-  private readonly accepted = new Map<string, Effort | null>();
+  private readonly rules: readonly EffortRule[] | undefined;
+  /** The effort that was accepted in place of a refused one, by model and level; null: none is sent. */
+  private readonly accepted = new Map<string, SentEffort | null>();
 
-  /** Returns the efforts to try, in order; null stands for a request without an effort. */
-  listAttempts({ model, effort }: ModelRequest): readonly (Effort | null)[] {
+  /** `rules`: the efforts that the models of the provider accept. Default: they are not known. */
+  constructor(rules?: readonly EffortRule[]) {
+    this.rules = rules;
+  }
+
+  /** Returns the efforts to try in order, at least request; null: none is sent. */
+  listAttempts({ model, effort }: ModelRequest): readonly (SentEffort | null)[] {
     if (effort === undefined) return [null];
     const known = this.accepted.get(createCacheKey(model.id, effort));
     if (known === null) return [null];
-    const first = known ?? effort;
-    return [...new Set([first, NEAREST_COMMON_LEVEL[first], null])];
+    if (this.rules !== undefined) return listByRule(effort, model.id, this.rules);
+    const first = known?.effort ?? effort;
+    const efforts = [...new Set([first, NEAREST_COMMON_LEVEL[first]])];
+    return [...efforts.map((each) => ({ effort: each, fields: null })), null];
   }
 
-  /** Records the accepted effort, so that the next request with the same model and effort is sent with it at once. */
-  learn({ model, effort }: ModelRequest, accepted: Effort | null): void {
-    if (effort !== undefined && effort !== accepted)
+  /** Records the accepted effort, with which the next request of this model is sent at once. */
+  learn({ model, effort }: ModelRequest, accepted: SentEffort | null): void {
+    if (effort !== undefined && effort !== accepted?.effort)
       this.accepted.set(createCacheKey(model.id, effort), accepted);
   }
+}
+
+function listByRule(
+  wanted: Effort,
+  model: string,
+  rules: readonly EffortRule[],
+): readonly (SentEffort | null)[] {
+  const rule = rules.find(({ models }) => models === undefined || models.test(model));
+  const effort = rule === undefined ? null : findNearestEffort(wanted, rule);
+  const fields = effort === null ? undefined : rule?.fields[effort];
+  return effort === null || fields === undefined ? [null] : [{ effort, fields }, null];
 }
 
 function createCacheKey(model: string, effort: Effort): string {

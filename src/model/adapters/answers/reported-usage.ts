@@ -51,15 +51,28 @@ export function readChatUsage(usage: JsonObject): ReportedUsage {
   );
   const output = asNumber(usage['completion_tokens'] ?? usage['output_tokens']);
   const total = asNumber(usage['total_tokens']);
+  const prompt = asNumber(usage['prompt_tokens'] ?? usage['input_tokens']);
+  const reasoning = asNumber(outputDetails?.['reasoning_tokens']);
+  // xAI counts the reasoning in Chat beside the output and not in it.
+  const isBeside =
+    prompt !== undefined &&
+    output !== undefined &&
+    reasoning !== undefined &&
+    total === prompt + output + reasoning;
   return {
-    prompt:
-      asNumber(usage['prompt_tokens'] ?? usage['input_tokens']) ??
-      (total === undefined || output === undefined ? undefined : total - output),
-    cacheRead:
-      asNumber(promptDetails?.['cached_tokens']) ??
-      // Moonshot and DeepSeek.
-      asNumber(usage['cached_tokens'] ?? usage['prompt_cache_hit_tokens']),
-    output,
-    reasoning: asNumber(outputDetails?.['reasoning_tokens']),
+    prompt: prompt ?? (total === undefined || output === undefined ? undefined : total - output),
+    cacheRead: asNumber(
+      promptDetails?.['cached_tokens'] ??
+        promptDetails?.['cache_read_input_tokens'] ??
+        // Moonshot, Together; DeepSeek.
+        usage['cached_tokens'] ??
+        usage['prompt_cache_hit_tokens'],
+    ),
+    // OpenRouter; Qwen and Perplexity.
+    cacheWrite: asNumber(
+      promptDetails?.['cache_write_tokens'] ?? promptDetails?.['cache_creation_input_tokens'],
+    ),
+    output: isBeside ? output + reasoning : output,
+    reasoning,
   };
 }

@@ -90,6 +90,10 @@ export const OVERFLOW_WORDINGS: readonly (readonly [vendor: string, pattern: Reg
   ],
   // https://github.com/CherryHQ/cherry-studio/issues/1131
   ['SiliconFlow', /prompt_tokens \([\d,]+\) must be less than max_seq_len/i],
+  // https://github.com/vllm-project/vllm/issues/4667: nothing of the window is left for the answer.
+  ['vLLM (older)', /max_tokens must be at least 1, got -\d/i],
+  ['Moonshot (length of the input)', /input token length too long/i],
+  ['Perplexity', /\btoo_many_prompt_tokens\b|total length of all messages is too long/i],
   [
     'Volcengine Ark',
     /input length [\d,]+ exceeds the maximum length|tokens .{0,40}exceed max message tokens/i,

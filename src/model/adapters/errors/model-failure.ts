@@ -13,6 +13,8 @@ import {
 } from './answer-errors.ts';
 import { extractErrorText, findErrorMessage, toErrorLine } from './error-body.ts';
 import { isContextOverflow } from './context-overflow.ts';
+import { findStatedKind } from './known-refusals.ts';
+import type { ErrorRule } from '../../settings/provider-quirks.ts';
 import type { Endpoint } from '../protocol-adapter.ts';
 import { stripMarkup } from './markup.ts';
 import {
@@ -88,17 +90,28 @@ function readReportedError(error: object, context: FailureContext): FailureDetai
   const text = stripMarkup(findErrorMessage(error) ?? JSON.stringify(error));
   const body = JSON.stringify(error);
   const status = findErrorStatus(error);
-  if (status === undefined) return readUnknownError(text, body);
+  const rules = context.server.quirks?.errors;
+  if (status === undefined) return readUnknownError(text, extractErrorText(body), rules);
   return classifyStatus(status, {
     text,
     body,
+    rules,
     retryAfterMs: readRetryAfter({}, body, context.now),
   });
 }
 
-function readUnknownError(text: string, body: string): FailureDetails {
-  const kind = classifyText(extractErrorText(body));
-  return { kind, text, retryable: kind !== 'context_overflow' };
+/** Reads an error without a status. `stated`: the texts that say what is wrong. */
+function readUnknownError(
+  text: string,
+  stated: string,
+  rules: readonly ErrorRule[] = [],
+): FailureDetails {
+  const rule = rules.find((each) => each.text.test(stated));
+  if (rule !== undefined) return { kind: rule.kind, text, retryable: rule.isTransient };
+  const kind = findStatedKind(stated, undefined);
+  if (kind !== null) return { kind, text, retryable: false };
+  const guessed = classifyText(stated);
+  return { kind: guessed, text, retryable: guessed !== 'context_overflow' };
 }
 
 function classifyText(text: string): FailureKind {
@@ -195,8 +208,8 @@ const STATUSES: ReadonlyMap<string, number> = new Map(
   ERROR_CODES.flatMap(([status, codes]) => listNames(codes).map((code) => [code, status] as const)),
 );
 
-/** The fields of an error event that may contain a status or a code, in order of priority. */
-const CODE_FIELDS = ['statusCode', 'status', 'code', 'type'];
+/** The fields of an error event with a status or a code, in most specific first. */
+const CODE_FIELDS = ['statusCode', 'status_code', 'http_code', 'status', 'code', 'type'];
 
 /** Finds the HTTP status of an error event by a number or an error code in its fields; undefined: the event has neither. */
 function findErrorStatus(event: object): number | undefined {

@@ -3,6 +3,9 @@ import type { HttpStatusError } from './answer-errors.ts';
 import type { Endpoint } from '../protocol-adapter.ts';
 import { extractErrorText, describeErrorBody } from './error-body.ts';
 import { isContextOverflow } from './context-overflow.ts';
+import { findRetiredProvider } from '../../settings/retired-providers.ts';
+import { findStatedKind } from './known-refusals.ts';
+import type { ErrorRule } from '../../settings/provider-quirks.ts';
 import { isWebPage } from './markup.ts';
 
 /** The details of a failure, before the model and the status are added to its message. */
@@ -18,6 +21,8 @@ interface StatusDetails {
   readonly text: string;
   readonly body: string;
   readonly retryAfterMs: number | undefined;
+  /** The meaning of errors of this provider. Default: none is known. */
+  readonly rules?: readonly ErrorRule[] | undefined;
   /** The length of the refused request in characters. Default: it is not known. */
   readonly requestLength?: number;
 }
@@ -32,12 +37,9 @@ export function readRefusal(
   const { host } = new URL(server.baseUrl);
   const retryAfterMs = readRetryAfter(headers, body, now);
   const text = describeErrorBody(body, host) || refusal.message;
-  const details = classifyStatus(status, {
-    text,
-    body,
-    retryAfterMs,
-    requestLength: requestBody.length,
-  });
+  const rules = server.quirks?.errors;
+  const stated = { text, body, retryAfterMs, rules, requestLength: requestBody.length };
+  const details = classifyStatus(status, stated);
   const hint = findHint(refusal, details, server);
   return hint === '' ? details : { ...details, text: `${text} (${hint})` };
 }
@@ -45,30 +47,38 @@ export function readRefusal(
 /** Some gateways refuse a request that is too long with an empty body. A request of this length is assumed to be too long. */
 const MIN_LONG_REQUEST_LENGTH = 32_000;
 
-/** Classifies a failure by its HTTP status, which is from a response or from an error inside an answer. */
+/**
+ * Classifies a failure by its HTTP status, which a response or an error inside an answer has, and by its text.
+ * Gateways and many vendors use a status for several meanings, so a text that tells the meaning comes first.
+ */
 export function classifyStatus(status: number, details: StatusDetails): FailureDetails {
   const { text, body, retryAfterMs, requestLength = 0 } = details;
   const common = { text, status, retryAfterMs };
-  if (status === 401 || status === 402) return { ...common, kind: 'auth', retryable: false };
-  if (status === 404) return { ...common, kind: 'not_found', retryable: false };
-  if (status === 413) {
-    // A web page is from a proxy, which limits the bytes of a request and not its tokens.
-    const kind = isWebPage(body) ? 'bad_request' : 'context_overflow';
-    return { ...common, kind, retryable: false };
+  const stated = extractErrorText(body);
+  const rule = details.rules?.find((each) => each.text.test(stated));
+  if (rule !== undefined) return { ...common, kind: rule.kind, retryable: rule.isTransient };
+  if (status === 402) {
+    // OpenRouter: a limit of the account that is lifted then.
+    return { ...common, kind: 'rate_limit', retryable: retryAfterMs !== undefined };
   }
-  // This check comes before the other statuses, because gateways use any status for a refusal of the server behind them.
+  const kind = findStatedKind(stated, status);
+  if (kind !== null) return { ...common, kind, retryable: false };
+  if (status === 401) return { ...common, kind: 'auth', retryable: false };
+  if (status === 404 || status === 410) return { ...common, kind: 'not_found', retryable: false };
+  if (status === 413) {
+    // A web page is from a proxy, which limits bytes and not the tokens of the model.
+    const isProxy = isWebPage(body);
+    return { ...common, kind: isProxy ? 'bad_request' : 'context_overflow', retryable: false };
+  }
   if (
-    isContextOverflow(extractErrorText(body)) ||
+    isContextOverflow(stated) ||
     (status === 400 && body.trim() === '' && requestLength > MIN_LONG_REQUEST_LENGTH)
   ) {
     return { ...common, kind: 'context_overflow', retryable: false };
   }
   if (status === 403) return { ...common, kind: 'auth', retryable: false };
   if (status === 408 || status === 409) return { ...common, kind: 'server', retryable: true };
-  if (status === 429) {
-    // After a spent quota, waiting does not help.
-    return { ...common, kind: 'rate_limit', retryable: !/insufficient_quota/.test(body) };
-  }
+  if (status === 429) return { ...common, kind: 'rate_limit', retryable: true };
   if (status >= 500) {
     const isOverloaded = status === 503 || status === 529 || /overloaded/i.test(text);
     return { ...common, kind: isOverloaded ? 'overloaded' : 'server', retryable: true };
@@ -79,14 +89,17 @@ export function classifyStatus(status: number, details: StatusDetails): FailureD
 /** Returns a hint about the cause for the user; empty: the server's own message is enough. */
 function findHint(
   { url, responseBody: body, status }: HttpStatusError,
-  { kind }: FailureDetails,
+  { kind, retryable }: FailureDetails,
   server: Endpoint,
 ): string {
   if (status === 413 && isWebPage(body)) {
     return 'a proxy before the server refuses requests of this size: raise its limit (nginx: client_max_body_size)';
   }
+  const retired = findRetiredProvider(new URL(url).hostname);
+  if (retired !== undefined) return retired.notice;
   if (kind === 'not_found') return `sent to ${url}`;
-  return kind === 'auth' ? `sent to ${server.baseUrl} ${describeKey(server)}` : '';
+  const isAboutAccount = kind === 'auth' || (kind === 'rate_limit' && !retryable);
+  return isAboutAccount ? `sent to ${server.baseUrl} ${describeKey(server)}` : '';
 }
 
 function describeKey({ apiKey, keyFrom }: Endpoint): string {

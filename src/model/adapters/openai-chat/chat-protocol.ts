@@ -8,6 +8,13 @@ import { ChatCalls } from './chat-calls.ts';
 import { readChatUsage } from '../answers/reported-usage.ts';
 import { finishAnswer } from '../answers/finish-reasons.ts';
 import { asObject, asObjects, asText } from '../answers/json-fields.ts';
+import {
+  CHAT_META_KEY,
+  readThoughts,
+  toThoughtFields,
+  type ThoughtPiece,
+} from './chat-thoughts.ts';
+import type { ThoughtsField } from '../../settings/provider-quirks.ts';
 import { findReportedError, findEventError } from '../answers/reported-errors.ts';
 
 /** Reads answers of OpenAI's Chat Completions, and the variants of compatible servers. */
@@ -31,10 +38,11 @@ class ChatReader implements AnswerReader {
   }
 
   takeEvent(chunk: JsonObject, name: string | null): void {
+    // An error may come with the usage of the part of the answer that has come.
+    this.takeUsage(chunk);
     const error = findEventError(chunk, name);
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     this.answer.setServedBy(chunk['model']);
-    this.takeUsage(chunk);
     const choices = asObjects(chunk['choices']);
     if (choices.length === 0 && !Array.isArray(chunk['choices'])) {
       this.answer.repair('missing_choices');
@@ -65,9 +73,9 @@ class ChatReader implements AnswerReader {
   }
 
   private takeDelta(delta: JsonObject): void {
-    this.addThinking(findThinking(delta));
+    for (const piece of readThoughts(delta)) this.addThought(piece);
     for (const part of splitContent(delta['content'])) {
-      if (part.type === 'reasoning') this.addThinking(part.text);
+      if (part.type === 'reasoning') this.addThought(part);
       else this.addText(part.text);
     }
     this.takeRefusal(delta['refusal']);
@@ -84,12 +92,10 @@ class ChatReader implements AnswerReader {
     const parts = splitContent(message['content']);
     const joined = (type: ContentPart['type']): string =>
       parts.flatMap((part) => (part.type === type ? [part.text] : [])).join('');
-    const thought = findThinking(message) + joined('reasoning');
+    const thoughts = [...readThoughts(message), { text: joined('reasoning') }];
     // A final message after deltas is the complete answer, even if the server has trimmed it.
     const isComplete = isLast && this.hasDeltas;
-    if (!(isComplete && this.thinking !== '') || thought.startsWith(this.thinking)) {
-      this.addThinking(findNewText(thought, this.thinking));
-    }
+    this.takeThoughts(thoughts, { isComplete });
     const text = joined('text');
     if (!(isComplete && this.visibleText !== '') || text.startsWith(this.visibleText)) {
       this.addText(findNewText(text, this.visibleText));
@@ -98,10 +104,25 @@ class ChatReader implements AnswerReader {
     this.calls.takeMessage(message);
   }
 
-  private addThinking(text: string): void {
-    if (text === '') return;
+  /** Takes the thoughts of a message. Thoughts that have come before are not added again. */
+  private takeThoughts(
+    thoughts: readonly ThoughtPiece[],
+    { isComplete }: { readonly isComplete: boolean },
+  ): void {
+    const before = this.thinking;
+    if (before === '') {
+      for (const piece of thoughts) this.addThought(piece);
+      return;
+    }
+    const text = thoughts.map((piece) => piece.text).join('');
+    if (isComplete && !text.startsWith(before)) return;
+    this.addThought({ ...thoughts[0], text: findNewText(text, before) });
+  }
+
+  private addThought({ text, key, meta }: ThoughtPiece): void {
+    if (text === '' && meta === undefined) return;
     this.thinking += text;
-    this.answer.addReasoning(text);
+    this.answer.addReasoning(text, key, meta);
   }
 
   private addText(text: string | undefined): void {
@@ -140,19 +161,6 @@ function findNewText(text: string, before: string): string {
   return text.startsWith(before) ? text.slice(before.length) : text;
 }
 
-/** Finds the thinking in a delta or message, in any of the fields that servers use. */
-function findThinking(holder: JsonObject): string {
-  const plain =
-    asText(holder['reasoning_content']) ??
-    asText(holder['reasoning']) ??
-    asText(holder['thinking']);
-  if (plain !== undefined) return plain;
-  // OpenRouter: https://openrouter.ai/docs/use-cases/reasoning-tokens
-  return asObjects(holder['reasoning_details'])
-    .map((detail) => asText(detail['text']) ?? asText(detail['summary']) ?? '')
-    .join('');
-}
-
 interface ContentPart {
   readonly type: 'text' | 'reasoning';
   readonly text: string;
@@ -177,19 +185,31 @@ function getPartText(part: JsonObject): string {
   return asText(part['text']) ?? '';
 }
 
-/** The provider name for the package. It is a constant, because it is also the key of the package's metadata. */
-const NAME = 'openaiCompatible';
+/** The rules for servers that expect thoughts in this field; undefined: in the field in which they came. */
+function createRules(thoughts: ThoughtsField | undefined): PromptRules {
+  return {
+    metaKey: CHAT_META_KEY,
+    // The package reads only the signature of the call under this key.
+    callMetaKey: 'google',
+    joinsSystemMessages: true,
+    sendsReasoningWithoutMetadata: true,
+    cacheMarker: null,
+    acceptsFilesInResults: false,
+    // OpenAI: "string too long. Expected a string with maximum length 40".
+    acceptedCallIds: /^[\x21-\x7e]{1,40}$/,
+    thoughtFields: (content) => toThoughtFields(content, thoughts),
+  };
+}
 
-const RULES: PromptRules = {
-  metaKey: NAME,
-  // Under the key `google`, the package reads only the signature of a call and copies nothing else into the request.
-  callMetaKey: 'google',
-  joinsSystemMessages: true,
-  sendsReasoningWithoutMetadata: true,
-  cacheMarker: null,
-  acceptsFilesInResults: false,
-  // OpenAI: "string too long. Expected a string with maximum length 40".
-  acceptedCallIds: /^[\x21-\x7e]{1,40}$/,
+/** The rules for servers of which no field for thoughts is known. */
+const RULES = createRules(undefined);
+
+/** The rules by the field for thoughts. They are created once, since converted tools are kept for each of them. */
+const RULES_BY_FIELD: Readonly<Record<ThoughtsField, PromptRules>> = {
+  reasoning_content: createRules('reasoning_content'),
+  reasoning: createRules('reasoning'),
+  reasoning_details: createRules('reasoning_details'),
+  content: createRules('content'),
 };
 
 /** The rules for Google, which defines a substitute for missing signatures: https://ai.google.dev/gemini-api/docs/thought-signatures */
@@ -204,11 +224,14 @@ const NEEDS_SIGNATURES = /(?:^|\/)gemini-(?![12]\b|exp-|pro(?:-vision)?$)/;
 /** OpenAI's Chat Completions protocol, which many other servers imitate. */
 export const chatProtocol: ProtocolAdapter = {
   rules: RULES,
-  selectRules: ({ baseUrl }, modelId) =>
-    isGoogleHost(baseUrl) && NEEDS_SIGNATURES.test(modelId) ? GOOGLE_RULES : RULES,
+  selectRules: ({ baseUrl, quirks }, modelId) => {
+    if (isGoogleHost(baseUrl) && NEEDS_SIGNATURES.test(modelId)) return GOOGLE_RULES;
+    return quirks?.thoughts === undefined ? RULES : RULES_BY_FIELD[quirks.thoughts];
+  },
   createLanguageModel: (modelId, endpoint, fetch) =>
     createOpenAICompatible({
-      name: NAME,
+      // The name is fixed, since it is also the key of the package's metadata.
+      name: CHAT_META_KEY,
       baseURL: endpoint.baseUrl,
       ...(endpoint.apiKey === null ? {} : { apiKey: endpoint.apiKey }),
       fetch,

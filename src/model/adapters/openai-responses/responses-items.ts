@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { areSameArguments } from '../answers/call-arguments.ts';
-import { readChatUsage, type ReportedUsage } from '../answers/reported-usage.ts';
 import { asNumber, asObject, asObjects, asText } from '../answers/json-fields.ts';
 
 /** The events that only repeat or describe the content of other events. */
@@ -30,7 +29,9 @@ export interface OutputItem {
   id: string | undefined;
   readonly callId: string | undefined;
   readonly name: string | undefined;
-  /** The text of the item so far. For a call that has ended, its arguments. */
+  /** The item as it began. */
+  readonly start: JsonObject;
+  /** Its text so far, or the arguments of a call. */
   text: string;
   /** The keys (see `createPartKey`) of the parts for which text has arrived. */
   readonly receivedParts: Set<string>;
@@ -121,6 +122,15 @@ export function toMessageMeta({ id, phase }: JsonObject): JsonObject {
   };
 }
 
+/** Creates the metadata of a call. Perplexity needs the signature of a thought back with its call. */
+export function toCallMeta({ id, thought_signature: signature }: JsonObject): JsonObject {
+  const known = asText(id);
+  return {
+    ...(known === undefined ? {} : { itemId: known }),
+    ...(typeof signature === 'string' ? { thoughtSignature: signature } : {}),
+  };
+}
+
 /** Creates the metadata of a reasoning item in the form that `@ai-sdk/openai` expects. */
 export function toReasoningMeta({ id, encrypted_content: encrypted }: JsonObject): JsonObject {
   const known = asText(id);
@@ -146,19 +156,14 @@ export function createOutputItem(key: string, sent: JsonObject): OutputItem {
     id: asText(sent['id']),
     callId: asText(sent['call_id']),
     name: asText(sent['name']),
+    start: sent,
     text: '',
     receivedParts: new Set(),
     summaryIndex: 0,
   };
 }
 
-/** Reads the usage of a response. */
-export function readResponsesUsage(usage: JsonObject): ReportedUsage {
-  const details = asObject(usage['input_tokens_details']);
-  return { ...readChatUsage(usage), cacheWrite: asNumber(details?.['cache_write_tokens']) };
-}
-
-/** Finds the text of a part with visible output; undefined: the part has another type. */
+/** Finds the text of a part with visible output; undefined: it has another kind of part. */
 export function findPartText(part: JsonValue | undefined): JsonValue | undefined {
   const fields = asObject(part);
   const type = fields?.['type'];

@@ -1,5 +1,9 @@
 import { hash } from 'node:crypto';
 import { createOpenAI } from '@ai-sdk/openai';
+import type { JsonObject } from '../../../base/json.ts';
+import { toolCalls } from '../../../protocol/message.ts';
+import { type ModelRequest, modelName } from '../../../protocol/model.ts';
+import { asObject, asObjects, asText } from '../answers/json-fields.ts';
 import type { ProtocolAdapter } from '../protocol-adapter.ts';
 import { ResponsesReader } from './responses-reader.ts';
 
@@ -20,8 +24,9 @@ export const responsesProtocol: ProtocolAdapter = {
   createLanguageModel: (modelId, { baseUrl: baseURL, apiKey }, fetch) =>
     createOpenAI({ baseURL, apiKey: apiKey ?? '', fetch }).responses(modelId),
   createReader: (answer) => new ResponsesReader(answer),
-  // The provider stores nothing, so the conversation contains the reasoning in encrypted form, which the package
-  // requests for reasoning models. Summaries are not requested, because only verified organizations get them.
+  signCalls: addCallSignatures,
+  // The provider stores nothing, so reasoning is sent with the conversation in encrypted form (the package
+  // requests that for models that reason). Summaries are available only to verified organizations.
   createProviderOptions: (request) => ({
     openai: {
       store: false,
@@ -31,7 +36,29 @@ export const responsesProtocol: ProtocolAdapter = {
   }),
 };
 
-/** The maximum number of characters of a cache key. The API refuses requests with a longer key. */
+/** Adds the signatures of thoughts to the calls in a body, which the package leaves out. */
+function addCallSignatures(body: string, { model, messages }: ModelRequest): string {
+  const signatures = new Map(
+    messages.flatMap((message) =>
+      message.role === 'assistant' && message.model === modelName(model)
+        ? toolCalls(message).flatMap(({ id, meta }) => {
+            const signature = asObject(meta?.['openai'])?.['thoughtSignature'];
+            return typeof signature === 'string' ? [[id, signature] as const] : [];
+          })
+        : [],
+    ),
+  );
+  if (signatures.size === 0) return body;
+  const { input, ...rest }: JsonObject = JSON.parse(body);
+  const sign = (item: JsonObject): JsonObject => {
+    const signature = signatures.get(asText(item['call_id']) ?? '');
+    const isSigned = item['type'] === 'function_call' && signature !== undefined;
+    return isSigned ? { ...item, thought_signature: signature } : item;
+  };
+  return JSON.stringify({ ...rest, input: asObjects(input).map(sign) });
+}
+
+/** The maximum number of characters of a cache key. A request with a longer one is refused. */
 const MAX_CACHE_KEY_LENGTH = 64;
 
 /** Shortens a cache key that is too long. A key contains the name of an agent, whose length has no limit. */

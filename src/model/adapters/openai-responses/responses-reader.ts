@@ -3,6 +3,7 @@ import { ReportedError } from '../errors/answer-errors.ts';
 import type { AnswerBuilder } from '../answers/answer-builder.ts';
 import { finishAnswer } from '../answers/finish-reasons.ts';
 import { asNumber, asObject, asObjects, asText } from '../answers/json-fields.ts';
+import { readChatUsage } from '../answers/reported-usage.ts';
 import type { AnswerReader } from '../protocol-adapter.ts';
 import { findReportedError, findEventError } from '../answers/reported-errors.ts';
 import {
@@ -11,13 +12,13 @@ import {
   createOutputItem,
   isRedundantEvent,
   classifyItem,
+  toCallMeta,
   toMessageMeta,
   toNameField,
   createPartKey,
   createReasoningKey,
   toReasoningMeta,
   findRepeatedItem,
-  readResponsesUsage,
   findPartText,
   type OutputItem,
   type OutputItemType,
@@ -88,6 +89,9 @@ export class ResponsesReader implements AnswerReader {
       case 'error':
         return this.fail(event);
       default: {
+        // Perplexity sends thoughts in events of their own, of which no item follows.
+        const thought = type.startsWith('response.reasoning.') ? event['thought'] : undefined;
+        if (thought !== undefined) return this.answer.addReasoning(asText(thought) ?? '');
         const error = findEventError(event, name);
         if (error !== undefined) this.answer.fail(new ReportedError(error));
         // The event is a complete response without a type.
@@ -260,13 +264,12 @@ export class ResponsesReader implements AnswerReader {
   private endCall(item: OutputItem, sent: JsonObject): void {
     if (isJsonObject(sent['arguments'])) this.answer.repair('arguments_as_object');
     const raw = findArguments(sent);
-    const id = asText(sent['id']);
     const name = asText(sent['name']);
     item.text = raw ?? this.answer.getArguments(item.key) ?? '';
     if (name !== undefined) this.answer.nameCall(item.key, name);
     this.answer.endCall(item.key, {
       ...(raw === undefined ? {} : { raw }),
-      ...(id === undefined ? {} : { meta: { itemId: id } }),
+      meta: toCallMeta(sent),
     });
   }
 
@@ -274,6 +277,7 @@ export class ResponsesReader implements AnswerReader {
     this.answer.setServedBy(response['model']);
     this.takeUsage(response);
     this.takeOutput(asObjects(response['output']));
+    this.completeStartedCalls();
     const text = asText(response['output_text']);
     if (text !== undefined && !this.answer.hasContent) this.answer.addText(text);
     this.finish(response);
@@ -298,6 +302,14 @@ export class ResponsesReader implements AnswerReader {
     }
   }
 
+  /** Ends the calls whose arguments were complete at their start, which some servers send without any further event. */
+  private completeStartedCalls(): void {
+    for (const { type, key, start } of this.open.values()) {
+      if (type !== 'function_call' || this.answer.getArguments(key) !== '') continue;
+      if ((findArguments(start) ?? '') !== '') this.endItem(key, start);
+    }
+  }
+
   private finish(response: JsonObject): void {
     const reason = asText(asObject(response['incomplete_details'])?.['reason']);
     if (reason !== undefined) return finishAnswer(this.answer, reason);
@@ -316,6 +328,6 @@ export class ResponsesReader implements AnswerReader {
 
   private takeUsage(response: JsonObject): void {
     const usage = asObject(response['usage']);
-    if (usage !== undefined) this.answer.setUsage(readResponsesUsage(usage));
+    if (usage !== undefined) this.answer.setUsage(readChatUsage(usage));
   }
 }

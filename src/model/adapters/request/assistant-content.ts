@@ -1,4 +1,4 @@
-import type { LanguageModelV4Message, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { type JsonObject, type JsonValue, isJsonObject } from '../../../base/json.ts';
 import type {
   AssistantMessage,
@@ -7,14 +7,12 @@ import type {
   TextPart,
   ToolCallPart,
 } from '../../../protocol/message.ts';
-import type { PromptRules } from '../protocol-adapter.ts';
+import type { AssistantContent, PromptRules } from '../protocol-adapter.ts';
 import { findThoughtTags } from '../answers/answer-blocks.ts';
 import type { WireCallIds } from './wire-ids.ts';
 import { canonicalToolName } from '../../../protocol/tool-aliases.ts';
 
-type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
-
-/** The content that replaces an answer without sendable parts, because no server accepts a message without content. */
+/** Replaces an answer of which nothing can be sent, since no server accepts a message without content. */
 const EMPTY_ANSWER = { type: 'text', text: '(empty answer)' } as const;
 
 /** The request to which the converted answer belongs. */
@@ -58,7 +56,8 @@ export function toAssistantContent(
   // A thought belongs to the part after it. Servers refuse a thought at the end of an answer.
   const end = content.findLastIndex(({ type }) => type !== 'reasoning');
   if (end === -1) return [EMPTY_ANSWER];
-  const complete = content.slice(0, end + 1);
+  // In a field of its own, its position does not matter.
+  const complete = rules.thoughtFields === undefined ? content.slice(0, end + 1) : content;
   return rules.requiresCallsLast === true ? moveCallsLast(complete) : complete;
 }
 

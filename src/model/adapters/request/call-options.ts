@@ -176,7 +176,16 @@ class PromptWriter {
           model,
         });
         this.calls = content.filter((part) => part.type === 'tool-call');
-        this.prompt.push({ role: 'assistant', content });
+        const fields = rules.thoughtFields?.(content) ?? null;
+        this.prompt.push(
+          fields === null
+            ? { role: 'assistant', content }
+            : {
+                role: 'assistant',
+                content: content.filter(({ type }) => type !== 'reasoning'),
+                providerOptions: { [rules.metaKey]: fields },
+              },
+        );
         return;
       }
       case 'tool': {

@@ -79,10 +79,14 @@ export const CHAT_CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
     requirement:
       'A message contains only parts that its role may have: images and files only in user messages.',
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
-    *find({ messages }) {
+    *find({ messages, options }) {
+      const isMistral = options.chatServer === 'mistral';
       for (const { path, role, value } of messages) {
         const known = PARTS_OF_ROLE[role];
-        if (known !== undefined) yield* checkPartTypes(`${path}.content`, value['content'], known);
+        if (known === undefined) continue;
+        // Mistral sends thoughts as parts, and takes them back: https://docs.mistral.ai/capabilities/reasoning
+        const others = isMistral && role === 'assistant' ? ['thinking'] : [];
+        yield* checkPartTypes(`${path}.content`, value['content'], [...known, ...others]);
       }
     },
   },

@@ -43,6 +43,29 @@ const OVERFLOWS: readonly Example[] = [
       error: { type: 'request_too_large', message: 'Request exceeds the maximum size' },
     },
   },
+  {
+    vendor: 'vLLM of 2024',
+    status: 400,
+    body: {
+      object: 'error',
+      message: 'max_tokens must be at least 1, got -186.',
+      type: 'BadRequestError',
+      param: null,
+      code: 400,
+    },
+  },
+  said('Moonshot, as its list of errors has it', 'Input token length too long'),
+  {
+    vendor: 'Perplexity',
+    status: 400,
+    body: {
+      error: {
+        message: 'The total length of all messages is too long.',
+        type: 'too_many_prompt_tokens',
+        code: 400,
+      },
+    },
+  },
   said('Anthropic, its stop reason', 'Provider finish_reason: model_context_window_exceeded'),
   {
     vendor: 'OpenAI Responses',
@@ -539,7 +562,7 @@ const OTHERS: readonly (Example & { readonly kind: string })[] = [
       'Prompt tokens limit exceeded: 12000 > 9000. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account',
       402,
     ),
-    kind: 'auth',
+    kind: 'rate_limit',
   },
   { ...said('a wrong key', 'prompt is too long for this key', 401), kind: 'auth' },
   {

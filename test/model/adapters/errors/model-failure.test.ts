@@ -25,7 +25,7 @@ const failure = (
 
 const REFUSALS: readonly Refusal[] = [
   { what: 'wrong key', status: 401, body: said, expected: failure('auth', 401, false) },
-  { what: 'no money', status: 402, body: said, expected: failure('auth', 402, false) },
+  { what: 'no money', status: 402, body: said, expected: failure('rate_limit', 402, false) },
   { what: 'forbidden', status: 403, body: said, expected: failure('auth', 403, false) },
   { what: 'no such model', status: 404, body: said, expected: failure('not_found', 404, false) },
   { what: 'time-out', status: 408, body: said, expected: failure('server', 408, true) },
@@ -89,13 +89,14 @@ async function failWith(
 }
 
 describe.each(WIRES)('$name', (wire) => {
-  test.each(REFUSALS)('$what', async ({ expected, ...refusal }) => {
+  test.each(REFUSALS)('$what', async ({ what, expected, ...refusal }) => {
     const { message, ...rest } = await refused(wire, refusal);
     expect(rest).toEqual(expected);
     const [says, ...hint] = message.split(' (sent to ');
     expect(says).toBe(`test/${wire.model}: HTTP ${refusal.status}: said so`);
     // What a person has to look at stands behind it.
-    expect(hint.length).toBe(['auth', 'not_found'].includes(expected.kind) ? 1 : 0);
+    const isAboutAccount = expected.kind === 'auth' || /^(no money|quota spent)$/.test(what);
+    expect(hint.length).toBe(isAboutAccount || expected.kind === 'not_found' ? 1 : 0);
   });
 
   test.each(OVERFLOWS)('too much context: %s', async (message) => {

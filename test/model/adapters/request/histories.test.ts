@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { PRESET_QUIRKS } from '../../../../src/model/settings/preset-quirks.ts';
 import { findPresetByHost, PRESETS } from '../../../../src/model/settings/presets.ts';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../../../src/base/json.ts';
@@ -61,7 +62,8 @@ async function bodyFor(
   };
   const preset = findPresetByHost(new URL(baseUrl).hostname);
   const omit = preset === null ? [] : (PRESETS[preset].omit ?? []);
-  const endpoint = { name: 'test', baseUrl, apiKey: 'key', omit };
+  const quirks = preset === null ? {} : (PRESET_QUIRKS[preset] ?? {});
+  const endpoint = { name: 'test', baseUrl, apiKey: 'key', omit, quirks };
   const asked = request(messages, {
     model: { provider: 'test', id: model, chain: [] },
     maxOutputTokens: 1000,
