@@ -55,7 +55,7 @@ function ask(
 }
 
 function listed(...models: readonly (Partial<ListedModel> & { readonly id: string })[]) {
-  return { models: models.map((model) => ({ ...unknownModel(''), ...model })), isCut: false };
+  return { models: models.map((model) => Object.assign(unknownModel(''), model)), isCut: false };
 }
 
 function paths({ requests }: TestServer): readonly string[] {

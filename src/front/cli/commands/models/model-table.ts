@@ -7,8 +7,6 @@ import { EFFORTS } from '../../../../protocol/model.ts';
 const WIDTH = 100;
 const GAP = '  ';
 const UNKNOWN = '-';
-/** The width that the ids get at least, whatever the other columns need. */
-const MIN_ID_WIDTH = 24;
 
 interface Column {
   readonly title: string;
@@ -40,9 +38,8 @@ export function modelTable(models: readonly ListedModel[]): string {
     Math.max(title.length, ...rows.map((row) => row[index]?.length ?? 0)),
   );
   const others = widths.reduce((sum, width) => sum + width + GAP.length, 0);
-  const room = Math.max(MIN_ID_WIDTH, WIDTH - others);
   const ids = models.map(({ id }) => sanitizeLine(id));
-  const fitting = ids.filter((id) => id.length <= room);
+  const fitting = ids.filter((id) => id.length <= WIDTH - others);
   const idWidth = Math.max('MODEL'.length, ...fitting.map((id) => id.length));
   const line = (id: string, cells: readonly string[]): string => {
     const padded = cells.map((cell, index) =>
@@ -83,6 +80,7 @@ function priceText({ price }: ListedModel): string {
 }
 
 function rateText(rate: number): string {
+  if (rate > 0 && rate < 0.001) return '<0.001';
   return String(Number(rate.toPrecision(3)));
 }
 
