@@ -6,7 +6,6 @@ import { type RootGrant } from '../../policy/attenuate.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import type { Environment } from '../../sys/env.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import type { KeyBinding } from '../../config/key-bindings.ts';
 import type { ControlChannel } from './control-channel.ts';
@@ -48,8 +47,6 @@ export interface SessionParts {
   /** The permission mode that a flag requests, or null. */
   readonly modeFlag: PermissionMode | null;
   readonly verbose: boolean;
-  readonly environment: Environment;
-  /** The prompts that the user has typed. */
   readonly promptHistory: PromptHistory;
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly notify: Notify;

@@ -55,7 +55,7 @@ export function createSession(parts: SessionParts): Muster {
     },
     async contextOf(id) {
       const { readTaskContext } = await import('../tasks/task-context.ts');
-      return readTaskContext(store, { id, turn: null }, parts.environment);
+      return readTaskContext(store, { id, turn: null }, parts.models);
     },
     sandboxState: () => parts.sandbox.state(),
     async listFiles(signal) {

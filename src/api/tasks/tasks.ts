@@ -89,8 +89,9 @@ function createTasks(
       });
     },
     async context(prefix, turn) {
-      const { readTaskContext } = await import('./task-context.ts');
-      return readTaskContext(store, { id: store.resolveId(prefix), turn }, environment);
+      const { readTaskContext, createSettingsDetails } = await import('./task-context.ts');
+      const details = createSettingsDetails(environment, taskDirectory.dataDir);
+      return readTaskContext(store, { id: store.resolveId(prefix), turn }, details);
     },
     events: (prefix, fromSeq = 0) => store.streamEvents(store.resolveId(prefix), fromSeq),
     async watch(prefix, options) {

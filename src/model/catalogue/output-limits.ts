@@ -5,7 +5,7 @@ import type { ConfiguredProvider } from '../providers/configured-provider.ts';
  * The default limit. It is enough for any file that a model should write in one call, and below the limits of all
  * current models (64,000 and more). A higher default would make budgets reserve far more than a request costs.
  */
-const DEFAULT_LIMIT = 32_000;
+export const DEFAULT_LIMIT = 32_000;
 
 /**
  * The models of each vendor with a lower limit than the default, and the maximum that the vendor accepts for each. The
