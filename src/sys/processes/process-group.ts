@@ -74,6 +74,11 @@ export interface ProcessGroup {
    * KILL was needed. May be called at any time and more than once.
    */
   end(options?: { readonly graceMs?: number }): Promise<boolean>;
+  /**
+   * Kills the rest of the group after its leader has ended. In contrast to `end`, processes that have left the group
+   * go on, such as the agent that a password manager has started for its next call.
+   */
+  release(): void;
 }
 
 /** A query for the processes to end. */
@@ -137,6 +142,10 @@ export function spawnProcessGroup(
       await exited.catch(ignoreStartFailure);
       unregister();
       return forced;
+    },
+    release() {
+      if (child.pid !== undefined) sendSignal(-child.pid, 'SIGKILL');
+      unregister();
     },
   };
   const unregister = registerForShutdown((graceMs) => group.end({ graceMs }));
