@@ -18,8 +18,8 @@ it.runIf(process.platform === 'linux')(
         keychain.write('openrouter', 'work', 'sk-secret-key'),
         keychain.delete('openrouter', 'work'),
       ];
-      for (const use of uses) {
-        const error: unknown = await use.catch((thrown: unknown) => thrown);
+      const errors = uses.map((use) => use.catch((thrown: unknown): unknown => thrown));
+      for (const error of await Promise.all<unknown>(errors)) {
         expect(error).toBeInstanceOf(KeyUnavailableError);
         expect(String(error)).toMatch(
           /^KeyUnavailableError: the keychain cannot be used for the account "work" of openrouter: .*\. Unlock it, or sign in with "muster login openrouter --account work --store file"$/,

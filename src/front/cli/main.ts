@@ -4,6 +4,7 @@ import { errorMessage, MusterError, systemErrorCode, UsageError } from '../../ba
 import { VERSION } from '../../base/version.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { printError, printText } from '../../sys/print.ts';
+import { excludeSecretsFromDumps } from '../../sys/processes/core-dumps.ts';
 import type { Command, CommandContext } from './command.ts';
 import { watchOutput } from './output.ts';
 import { parseCommandLine } from './parse.ts';
@@ -13,6 +14,7 @@ export { tuneCompilersSoon } from './tune-compilers.ts';
 
 /** Runs one command line. Sets the exit code; never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
+  excludeSecretsFromDumps();
   watchOutput();
   try {
     process.exitCode = await runCommandLine(argv);

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { Environment } from '../env.ts';
+import { spawnWithCoreDumps } from './core-dumps.ts';
 import { stdioWithoutInherited } from './inherited-descriptors.ts';
 import type { Pipe } from './pipes.ts';
 import { findProcesses, readStartTime, type ProcessQuery } from './process-table.ts';
@@ -111,12 +112,14 @@ export function spawnProcessGroup(
 ): ProcessGroup {
   const mark = newId();
   const { child, stdout } = spawnWithOutput(options.output ?? null, (output) =>
-    spawn(file, args, {
-      cwd: options.cwd,
-      env: { ...options.env, [MARK_VARIABLE]: mark },
-      detached: true,
-      stdio: ['ignore', output, 'pipe', ...buildExtraStdio(options)],
-    }),
+    spawnWithCoreDumps(() =>
+      spawn(file, args, {
+        cwd: options.cwd,
+        env: { ...options.env, [MARK_VARIABLE]: mark },
+        detached: true,
+        stdio: ['ignore', output, 'pipe', ...buildExtraStdio(options)],
+      }),
+    ),
   );
   const checkSocket = options.startCheck === true ? child.stdio[3] : undefined;
   if (checkSocket instanceof Duplex) answerStartCheck(checkSocket);
