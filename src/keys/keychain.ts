@@ -6,7 +6,21 @@ import { collapseWhitespace } from '../base/text.ts';
 import { KeyUnavailableError } from '../protocol/api-key.ts';
 import type { Environment } from '../sys/env.ts';
 
-/** The keychain of the operating system. Methods reject with KeyUnavailableError. */
+/** The error for a keychain that cannot be used. */
+export class KeychainError extends KeyUnavailableError {
+  /** The reason alone, without what to do. */
+  readonly reason: string;
+
+  constructor(provider: string, account: string, reason: string) {
+    const remedy = `Unlock it, or sign in with "muster login ${provider} --account ${account} --store file"`;
+    super(
+      `the keychain cannot be used for the account "${account}" of ${provider}: ${reason}. ${remedy}`,
+    );
+    this.reason = reason;
+  }
+}
+
+/** The keychain of the operating system. Methods reject with KeychainError. */
 export interface Keychain {
   /** Returns the key; null: the keychain has none for this account. */
   read(provider: string, account: string): Promise<string | null>;
@@ -49,9 +63,7 @@ export function createKeychain(environment: Environment): Keychain {
   const use = async (operation: Operation, provider: string, account: string, key = '') => {
     const result = await run(operation, `${provider}/${account}`, { environment, key });
     if (typeof result !== 'string') return result;
-    throw new KeyUnavailableError(
-      `the keychain cannot be used for the account "${account}" of ${provider}: ${result}. Unlock it, or sign in with "muster login ${provider} --account ${account} --store file"`,
-    );
+    throw new KeychainError(provider, account, result);
   };
   return {
     async read(provider, account) {
@@ -97,11 +109,21 @@ function run(
           resolve(isLate ? `no answer within ${UNLOCK_MS / 1000} s` : 'its helper process failed');
         } else {
           const { problem } = answer;
-          resolve(typeof problem === 'string' ? collapseWhitespace(problem) : answer);
+          resolve(typeof problem === 'string' ? describeProblem(problem) : answer);
         }
       },
     );
     // The program has ended before it read the key. Its answer says why.
     child.stdin?.on('error', () => {}).end(key);
   });
+}
+
+/** Matches the errors of a session on Linux in which no program keeps keys. */
+const NO_SECRET_SERVICE = /DBus error|not provided by any \.service|ServiceUnknown/;
+
+/** Describes an error of the package in words that do not presume a desktop. */
+function describeProblem(problem: string): string {
+  return NO_SECRET_SERVICE.test(problem)
+    ? 'no Secret Service, such as GNOME Keyring or KWallet, runs in this session'
+    : collapseWhitespace(problem);
 }

@@ -22,7 +22,7 @@ export type KeySource =
 
 /** The error for a key that cannot be read or stored. It says what to do and never holds a key. */
 export class KeyUnavailableError extends MusterError {
-  override readonly name = 'KeyUnavailableError';
+  override readonly name: string = 'KeyUnavailableError';
 
   constructor(message: string) {
     super('PERMISSION_DENIED', message);

@@ -39,7 +39,7 @@ export async function openSessionModels(
   const addSecret = (key: string): void => {
     if (!secrets.includes(key)) secrets.push(...listSecretForms(key));
   };
-  const accounts = readAccounts(directory, onNotice);
+  const accounts = readAccounts(directory, onNotice, state);
   for (const { key } of accounts) if (key !== null) addSecret(key);
   const setup = await discoverModels(modelSettings(loaded), { env: environment, fetch, accounts });
   // The name of a variable in `api_key_env` need not say that it holds a secret.

@@ -8,7 +8,7 @@ import { excludeSecretsFromDumps } from '../../sys/processes/core-dumps.ts';
 import type { Command, CommandContext } from './command.ts';
 import { watchOutput } from './output.ts';
 import { parseCommandLine } from './parse.ts';
-import { terminalConfirm, terminalQuestions } from './terminal.ts';
+import { terminalConfirm, terminalQuestions, terminalSecret } from './terminal.ts';
 
 export { tuneCompilersSoon } from './tune-compilers.ts';
 
@@ -48,6 +48,9 @@ function processContext(): CommandContext {
     },
     get questions() {
       return terminalQuestions();
+    },
+    get secret() {
+      return terminalSecret();
     },
     commands: loadCommands,
     help: async () => (await import('./help.ts')).helpText([], await loadCommands()),
