@@ -45,12 +45,13 @@ const UNLOCK_MS = 60_000;
  */
 const PROGRAM = `
 const [path, service, name, operation] = process.argv.slice(1);
-const answer = (value) => process.stdout.write(JSON.stringify(value));
+const { readFileSync, writeSync } = require('node:fs');
+const answer = (value) => writeSync(1, JSON.stringify(value));
 try {
   const { Entry } = require(path);
   const entry = new Entry(service, name, { linux: { store: 'secret-service' } });
   if (operation === 'read') answer({ key: entry.getPassword() });
-  if (operation === 'write') answer(entry.setPassword(require('node:fs').readFileSync(0, 'utf8')) ?? {});
+  if (operation === 'write') answer(entry.setPassword(readFileSync(0, 'utf8')) ?? {});
   if (operation === 'delete') answer({ deleted: entry.deletePassword() });
 } catch (thrown) {
   answer({ problem: String(thrown?.message ?? thrown) });

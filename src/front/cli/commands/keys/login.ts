@@ -29,7 +29,7 @@ const KEY_STORES: readonly KeyStoreChoice[] = ['auto', 'keychain', 'file'];
 /** `muster login`: the exit code is 1 if the provider refuses the key. */
 export const loginCommand = defineCommand({
   words: 'login',
-  summary: "store the key of a provider, after trying it; --list: the stored keys' accounts",
+  summary: 'try the key of a provider and store it; --list: the accounts whose keys are stored',
   operands: [{ name: '[PROVIDER]', completes: { found: 'providers' } }],
   flags: ['account', 'store', 'base-url', 'no-check', 'list', 'json', 'data-dir'],
   flagDetails: {
