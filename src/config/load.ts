@@ -17,6 +17,7 @@ import {
 } from './setting.ts';
 import { dirname } from 'node:path';
 import { readClaudeSettings } from './claude-settings.ts';
+import { denyKeyFiles } from './providers.ts';
 import { readProjectConfig } from './project-layer.ts';
 import { parseToml } from './parse-toml.ts';
 import { ALL_KEYS, type KeyEntry } from './key-entry.ts';
@@ -69,10 +70,11 @@ export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
   ];
   const settings = combineLayers(layers);
   const { rules, problems } = readRules(settings);
+  const config = buildConfig(settings, userLayers.at(-1) ?? EMPTY_LAYER);
   return {
-    config: buildConfig(settings, userLayers.at(-1) ?? EMPTY_LAYER),
+    config,
     settings,
-    rules,
+    rules: { ...rules, deny: [...rules.deny, ...denyKeyFiles(config.models.providers)] },
     files: [...user, ...project].map(({ file }) => file),
     notices: [...layers.flatMap((layer) => layer.notices), ...findAutonomyNotice(settings, inputs)],
     problems: [...layers.flatMap((layer) => layer.problems), ...problems],

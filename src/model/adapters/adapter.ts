@@ -76,7 +76,7 @@ export function createAdapter(
   return {
     async *stream(request, signal, observer) {
       const progress: Progress = { isAccepted: false, answer: null };
-      const key = new EndpointKey(endpoint, deps.keys);
+      const key = new EndpointKey(endpoint, deps.keys, { signal, observer });
       const createFailureContext = (): FailureContext => ({
         model: modelName({ provider: endpoint.name, id: request.model.id }),
         server: key.endpoint,
@@ -99,13 +99,15 @@ export function createAdapter(
           yield* streamAnswer(outputCaps.limit(request, defaultLimit), signal, observer, context);
           return;
         } catch (error) {
-          // Null means that the request should be sent again, under the other base URL.
-          const thrown = signal.aborted ? error : attempt.judgeFailure(error);
+          const judged = signal.aborted ? error : attempt.judgeFailure(error);
+          const thrown =
+            judged === null || signal.aborted
+              ? judged
+              : await key.renew(judged, toModelFailure(judged, createFailureContext()));
           if (thrown === null) continue;
           const failure = signal.aborted
             ? createCancelledFailure(createFailureContext())
             : toModelFailure(thrown, createFailureContext());
-          if (await key.renew(failure)) continue;
           // The request is not the cause of a failure that may not come again.
           if (!signal.aborted && thrown instanceof HttpStatusError && !failure.retryable) {
             if (outputCaps.learn(request.model.id, thrown)) continue;

@@ -52,7 +52,8 @@ export async function requestModels(
   deps: ListDeps,
   options: ListOptions,
 ): Promise<ListOutcome> {
-  const key = new EndpointKey(provider, deps.keys);
+  const signal = new AbortController().signal;
+  const key = new EndpointKey(provider, deps.keys, { signal, observer: undefined });
   const request = async (): Promise<ListOutcome> => {
     const { protocol } = provider;
     const server = { fetch: deps.fetch, protocol, endpoint: key.endpoint };
@@ -65,8 +66,9 @@ export async function requestModels(
     try {
       return await request();
     } catch (thrown) {
-      if (!(await key.renew(toFailure(thrown, { provider, key, now: deps.clock.now() }))))
-        throw thrown;
+      const failure = toFailure(thrown, { provider, key, now: deps.clock.now() });
+      const unresolved = await key.renew(thrown, failure);
+      if (unresolved !== null) throw unresolved;
       return await request();
     }
   } catch (thrown) {

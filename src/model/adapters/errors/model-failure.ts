@@ -13,6 +13,7 @@ import {
 } from './answer-errors.ts';
 import { extractErrorText, findErrorMessage, toErrorLine } from './error-body.ts';
 import { isContextOverflow } from './context-overflow.ts';
+import { hideKey } from '../../providers/provider-key.ts';
 import { findStatedKind } from './known-refusals.ts';
 import type { ErrorRule } from '../../settings/provider-quirks.ts';
 import type { Endpoint } from '../protocol-adapter.ts';
@@ -42,7 +43,7 @@ export function toModelFailure(thrown: unknown, context: FailureContext): ModelF
   const code = status === undefined ? '' : `HTTP ${status}: `;
   return {
     kind,
-    message: redactKey(`${context.model}: ${code}${toErrorLine(text)}`, context.server.apiKey),
+    message: hideKey(`${context.model}: ${code}${toErrorLine(text)}`, context.server.apiKey),
     retryable,
     ...(status === undefined ? {} : { status }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -174,15 +175,6 @@ function readConnectionError(thrown: unknown, context: FailureContext): FailureD
 /** Returns the code of the first of several errors: a host with several addresses fails with one error for each address. */
 function findFirstCode(cause: unknown): string | undefined {
   return cause instanceof AggregateError ? systemErrorCode(cause.errors[0]) : undefined;
-}
-
-/** Shorter keys are not redacted: local servers accept any text as a key, and the key may be a common word. */
-const MIN_SECRET_LENGTH = 8;
-
-/** Replaces the API key in a message, because some servers quote the key in their errors. */
-function redactKey(message: string, apiKey: string | null): string {
-  if (apiKey === null || apiKey.length < MIN_SECRET_LENGTH) return message;
-  return message.replaceAll(apiKey, '[key]');
 }
 
 /**
