@@ -184,6 +184,7 @@ test('finds local servers with their first chat model', async () => {
       protocol: 'openai-chat',
       baseUrl: `${ollama.url}/v1`,
       apiKey: null,
+      quirks: { thoughts: 'reasoning' },
       source: `found on port ${port(ollama.url)}`,
       vendor: null,
       tiers: { balanced: 'qwen3:8b' },

@@ -56,7 +56,11 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
   temperature: removal('temperature', 'model'),
   top_p: removal('top_p', 'model'),
   prompt_cache_key: removal('prompt_cache_key', 'server'),
-  tool_choice: removal('tool_choice', 'model'),
+  // Z.ai: "Tool choice must be auto"
+  tool_choice: {
+    ...removal('tool_choice', 'model'),
+    isRefused: /\btool_choice\b|tool choice must be/i,
+  },
   store: { ...removal('store', 'server'), isRefused: unknownCommonName('store') },
   include: { ...removal('include', 'server'), isRefused: unknownCommonName('include') },
   strict: {

@@ -158,10 +158,16 @@ export class ChatCalls {
     return startsLikeValue(piece.args) && this.isFollowedBy(known, piece.args) ? undefined : known;
   }
 
-  /** Returns true if a name comes in pieces or grows: the call has an index and no arguments yet. */
+  /**
+   * Returns true if a name comes in pieces or grows: the call has an index, and no arguments yet or only their
+   * beginning (Fireworks).
+   */
   private isNameContinued(call: OpenCall, piece: CallPiece): boolean {
     const hasOtherId = piece.id !== undefined && piece.id !== call.id;
-    if (piece.index === undefined || hasOtherId || this.argumentsOf(call) !== '') return false;
+    if (piece.index === undefined || hasOtherId) return false;
+    if (this.argumentsOf(call) !== '') {
+      return piece.id === undefined && call.id !== undefined && this.isInsideArguments(call, piece);
+    }
     return call.id !== undefined || piece.args === '';
   }
 
