@@ -29,10 +29,11 @@ interface HeaderPair {
  * as `6m0s`; servers that imitate OpenAI also send seconds.
  */
 const LIMIT_HEADERS: readonly HeaderPair[] = [
-  ...(['requests', 'tokens'] as const).map((unit) => ({
-    unit,
-    remaining: `x-ratelimit-remaining-${unit}`,
-    reset: `x-ratelimit-reset-${unit}`,
+  // Cerebras adds the time to which the limit applies.
+  ...(['requests', 'tokens', 'requests-day', 'tokens-minute'] as const).map((name) => ({
+    unit: name.startsWith('requests') ? ('requests' as const) : ('tokens' as const),
+    remaining: `x-ratelimit-remaining-${name}`,
+    reset: `x-ratelimit-reset-${name}`,
   })),
   ...(['requests', 'tokens', 'input-tokens', 'output-tokens'] as const).map((name) => ({
     unit: name === 'requests' ? name : ('tokens' as const),

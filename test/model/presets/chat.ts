@@ -49,16 +49,21 @@ interface ChatTurns {
   /** The fields of both requests that differ from the protocol. */
   readonly fields: Fields;
   readonly ids: CallIds;
+  /** True if the system prompt and the last message are marked for the cache. */
+  readonly isMarked?: true;
   /** The fields of the message with the calls that contain thoughts. */
   readonly thoughts: JsonObject;
   readonly answers: readonly [Turn['answer'], Turn['answer']];
 }
 
 /** The two turns of a provider with this protocol. */
-export function chatTurns({ model, fields, ids, thoughts, answers }: ChatTurns): [Turn, Turn] {
+export function chatTurns(turns: ChatTurns): [Turn, Turn] {
+  const { model, fields, ids, isMarked = false, thoughts, answers } = turns;
+  const marked = (text: string): JsonValue =>
+    isMarked ? [{ type: 'text', text, cache_control: { type: 'ephemeral' } }] : text;
   const first = [
-    { role: 'system', content: SYSTEM },
-    { role: 'user', content: QUESTION },
+    { role: 'system', content: marked(SYSTEM) },
+    { role: 'user', content: marked(QUESTION) },
   ];
   const calls = PATHS.map((path, index) => ({
     id: ids[index] ?? '',
@@ -66,12 +71,13 @@ export function chatTurns({ model, fields, ids, thoughts, answers }: ChatTurns):
     function: { name: 'Read', arguments: JSON.stringify({ path }) },
   }));
   const second = [
-    ...first,
+    { role: 'system', content: marked(SYSTEM) },
+    { role: 'user', content: QUESTION },
     { role: 'assistant', content: null, tool_calls: calls, ...thoughts },
     ...RESULTS.map((content, index) => ({
       role: 'tool',
       tool_call_id: ids[index] ?? '',
-      content,
+      content: index === RESULTS.length - 1 ? marked(content) : content,
     })),
   ];
   return [

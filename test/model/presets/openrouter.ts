@@ -70,6 +70,7 @@ export const wire: ProviderWire = {
     model: MODEL,
     fields: { reasoning: { effort: 'high' } },
     ids: IDS,
+    isMarked: true,
     thoughts: {
       reasoning_details: [
         { ...SAID, text: 'The user asks for two files.', signature: SIGNATURE },

@@ -56,7 +56,10 @@ function markTurns(conversation: LanguageModelV4Prompt, { cacheMarker }: PromptR
 function systemMessages(system: readonly string[], rules: PromptRules): LanguageModelV4Prompt {
   const parts = system.filter((part) => part.trim() !== '');
   if (parts.length === 0) return [];
-  if (rules.joinSystem) return [{ role: 'system', content: parts.join('\n\n') }];
+  if (rules.joinSystem) {
+    const message: LanguageModelV4Message = { role: 'system', content: parts.join('\n\n') };
+    return [Object.assign(message, marker(rules))];
+  }
   // The last part is specific to the task; siblings share everything up to the part before it.
   const marked = Math.max(parts.length - 2, 0);
   return parts.map((content, index) => {
